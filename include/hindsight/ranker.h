@@ -1,0 +1,124 @@
+// Ranker: the one interface of every ranking algorithm.
+//
+//   rank:  (model, request, signals, random numbers) -> decision     pure
+//   learn: (model, decision, feedback, signals)      -> model        deterministic
+//
+// The public functions check their input once, here; algorithms implement the protected ones and
+// may rely on what was checked. A call that returns an error has changed nothing.
+//
+// Thread-safety: const functions may run concurrently with each other, not with the others.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hindsight/result.h"
+#include "hindsight/types.h"
+
+namespace hindsight {
+
+class ByteReader;
+class ByteWriter;
+class RegretAccount;
+class Signals;
+
+/// When feedback reaches `learn`.
+enum class Learns : std::uint8_t {
+  kImmediate,  // each distinct clicked item once, as it comes, in log order
+  kOnClose,    // once, when the decision's window has closed
+};
+
+/// What one call of `learn` did.
+struct LearnReport {
+  std::uint32_t learned = 0;  // clicks that moved the model
+  std::uint32_t ignored = 0;  // clicks that were valid but too old to use (of an earlier phase)
+};
+
+/// Name and value of something that a person may want to see of a model.
+using Description = std::vector<std::pair<std::string, std::string>>;
+
+class Ranker {
+ public:
+  virtual ~Ranker() = default;
+  Ranker(const Ranker&) = delete;
+  Ranker& operator=(const Ranker&) = delete;
+
+  /// Orders the candidates and shows the first k.
+  /// FAILS: kEmptyCandidates, kUnknownItem, kDuplicateItem, kInvalidArgument (k, sizes), kNotFinite
+  /// (features, prior), kFeatureTooLong, kUnsupported (a request that this ranker cannot learn
+  /// from)
+  Result<Decision> rank(const Request& request, const Signals& signals, Rng& rng) const;
+
+  /// Learns from what was clicked. Late, repeated and out-of-order feedback is safe.
+  /// FAILS: kInvalidArgument (not this decision's feedback, or a decision that does not fit
+  /// together), kItemNotShown, kUnknownItem, kNotFinite
+  Result<LearnReport> learn(const Decision& decision, const Feedback& feedback,
+                            const Signals& signals);
+
+  /// Adds items, or replaces features and links of items that are there. Indices are dense: a new
+  /// item's index is the number of items added so far. All or none are added. FAILS:
+  /// kInvalidArgument, kUnknownItem (removed, or a link to an item never added), kNotFinite,
+  /// kFeatureTooLong
+  Result<void> add_items(std::span<const Item> items);
+
+  /// Removes items from all future lists; decisions that are open still learn.
+  /// FAILS: kUnknownItem, kDuplicateItem
+  Result<void> remove_items(std::span<const ItemIndex> items);
+
+  /// How many items were ever added, and how many of them are still there.
+  std::size_t items_added() const { return live_.size(); }
+  std::size_t items_live() const { return live_count_; }
+  bool is_live(ItemIndex item) const { return item < live_.size() && live_[item] != 0; }
+
+  /// Writes the whole state: what follows after loading equals what would have followed without.
+  void save(ByteWriter& out) const;
+
+  /// Replaces the whole state. After an error the ranker must not be used any more (load_ranker
+  /// makes a new one). FAILS: kCorrupt
+  Result<void> load(ByteReader& in);
+
+  /// The state in words.
+  virtual Description describe() const = 0;
+
+  /// The ranker's own score of an item outside any request (higher is better). REQUIRES:
+  /// is_live(item)
+  virtual double item_score(ItemIndex item) const = 0;
+
+  /// Costs and bounds so far; null where the ranker has no regret bound.
+  virtual const RegretAccount* regret() const { return nullptr; }
+
+ protected:
+  Ranker() = default;
+
+  /// REQUIRES: the request was checked: candidates live and distinct, 1 <= k <= n, sizes fit,
+  /// numbers finite.
+  virtual Result<Decision> do_rank(const Request& request, const Signals& signals,
+                                   Rng& rng) const = 0;
+  /// REQUIRES: the decision fits together; `feedback.clicked` are distinct shown items.
+  virtual Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
+                                       const Signals& signals) = 0;
+  /// Checks that can still refuse, before anything is changed. Items are dense, numbers finite,
+  /// links known.
+  virtual Result<void> check_items(std::span<const Item> items) const;
+  /// REQUIRES: check_items accepted them
+  virtual void do_add_items(std::span<const Item> items) = 0;
+  virtual void do_remove_items(std::span<const ItemIndex> /*items*/) {}
+  virtual void do_save(ByteWriter& out) const = 0;
+  virtual Result<void> do_load(ByteReader& in) = 0;
+
+ private:
+  Result<void> check_request(const Request& request) const;
+  Result<void> check_decision(const Decision& decision) const;
+
+  std::vector<std::uint8_t> live_;
+  std::size_t live_count_ = 0;
+};
+
+}  // namespace hindsight
