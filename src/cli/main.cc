@@ -1,0 +1,94 @@
+// The program `hindsight`: parse, call, format. What it can do is in the subcommands.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "src/cli/command.h"
+#ifdef HINDSIGHT_CLI_RANKERS
+#include "src/cli/rankers_command.h"
+#endif
+#ifdef HINDSIGHT_CLI_EXPERIMENT
+#include "src/cli/experiment_command.h"
+#endif
+#ifdef HINDSIGHT_CLI_BENCH
+#include "src/cli/bench_command.h"
+#endif
+
+namespace hindsight::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kMachineError = 1;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  hindsight rankers\n"
+    "  hindsight experiment growing-library --html report.html\n"
+    "  hindsight bench --json bench.json\n"
+    "`hindsight COMMAND --help` says more about a command.";
+
+/// The command that the user was writing when parsing failed: its help is the one to read.
+std::string innermost_command(const CLI::App& app) {
+  std::string path = app.get_name();
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().back();
+    path += ' ' + at->get_name();
+  }
+  return path;
+}
+
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) {  // --help and --version arrive as exceptions, too
+    return app.exit(error);
+  }
+  std::string message = error.what();
+  while (!message.empty() && (message.back() == '.' || message.back() == '\n')) {
+    message.pop_back();
+  }
+  print_error(message + "; try `" + innermost_command(app) + " --help`");
+  return kUsageError;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Hindsight: rankings that learn from every click.", "hindsight");
+  app.set_version_flag("--version", "hindsight " HINDSIGHT_VERSION);
+  app.require_subcommand(1);
+  app.footer(kExamples);
+
+  int exit_code = 0;
+#ifdef HINDSIGHT_CLI_EXPERIMENT
+  add_experiment_command(app, exit_code);
+#endif
+#ifdef HINDSIGHT_CLI_BENCH
+  add_bench_command(app, exit_code);
+#endif
+#ifdef HINDSIGHT_CLI_RANKERS
+  add_rankers_command(app, exit_code);
+#endif
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    exit_code = report_parse_error(app, error);
+  }
+  // A full disk shows only here; a report cut short must not look like success.
+  if (std::fflush(stdout) != 0 && exit_code == 0) {
+    exit_code =
+        fail({ErrorCode::kIo, "could not write to standard output; is the disk full?", "stdout"});
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace hindsight::cli
+
+int main(int argc, char** argv) {
+  try {
+    return hindsight::cli::run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, and whatever a library throws
+    std::fprintf(stderr, "hindsight: %s\n", error.what());
+    return hindsight::cli::kMachineError;
+  }
+}
