@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "src/cli/command.h"
 #ifdef HINDSIGHT_CLI_RANKERS
@@ -44,6 +45,10 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
     return app.exit(error);
   }
   std::string message = error.what();
+  const std::vector<std::string> unknown = app.remaining();
+  if (app.get_subcommands().empty() && !unknown.empty()) {
+    message = "there is no command '" + unknown.front() + "'";
+  }
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) {
     message.pop_back();
   }
