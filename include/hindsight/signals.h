@@ -4,8 +4,12 @@
 // was picked together in a session, and by which group. Time is the log's time; nothing here reads
 // a clock.
 //
-// Memory is bounded: per item a fixed number of neighbours and groups (the rarest gives way), and a
-// fixed number of sessions (the one that slept longest gives way).
+// Memory is bounded: per item a fixed number of neighbours and groups (the rarest gives way; among
+// equals the one that came first), and a fixed number of sessions (the one that slept longest gives
+// way). An event costs O(1) in items and sessions.
+//
+// Time never runs backwards in the fold: an event with an earlier time than one before it counts as
+// of that later time, and a question about an earlier moment is answered as of the last pick.
 //
 // Thread-safety: const functions may run concurrently with each other, not with the others.
 
@@ -27,23 +31,34 @@ class ByteReader;
 class ByteWriter;
 
 struct SignalsParams {
-  std::array<std::int64_t, 2> half_life_ms = {86'400'000, 30LL * 86'400'000};
+  /// What limits the three lists below.
+  static constexpr std::size_t kMaxListLength = 1024;
+  static constexpr std::size_t kMaxSessions = std::size_t{1} << 24;
+
+  std::array<std::int64_t, 2> half_life_ms = {86'400'000, 30LL * 86'400'000};  // positive
   std::size_t neighbours_per_item = 32;
   std::size_t groups_per_item = 16;
-  std::size_t max_sessions = 65'536;
   std::size_t picks_per_session = 32;
+  std::size_t max_sessions = 65'536;
+
+  bool valid() const;
+  friend bool operator==(const SignalsParams&, const SignalsParams&) = default;
 };
 
 class Signals {
  public:
+  /// REQUIRES: params.valid()
   explicit Signals(SignalsParams params = {});
 
   // The fold. Unknown indices are a programmer's mistake: the caller has checked them.
+
+  /// REQUIRES: item == size(): indices are dense
   void item_added(ItemIndex item, std::int64_t time_ms);
-  /// A learned click. 0 for a session or group that was not given.
+  /// A learned click. 0 for a session or group that was not given. REQUIRES: item < size()
   void picked(ItemIndex item, std::int64_t time_ms, std::uint64_t session, std::uint64_t group);
 
   // What is known. REQUIRES: item < size()
+  const SignalsParams& params() const { return params_; }
   std::size_t size() const { return items_.size(); }
   std::uint64_t picks(ItemIndex item) const;
   std::uint64_t total_picks() const { return total_picks_; }
@@ -52,15 +67,18 @@ class Signals {
   std::int64_t age_ms(ItemIndex item, std::int64_t now_ms) const;
   /// -1 where the item was never picked.
   std::int64_t since_last_pick_ms(ItemIndex item, std::int64_t now_ms) const;
-  /// How often `item` was picked in one session with `other` (a lower bound once the neighbours are
-  /// full).
+  /// In how many sessions `item` was picked together with `other`, as far as sessions and
+  /// neighbours are remembered: a lower bound once a list is full.
   std::uint32_t co_picks(ItemIndex item, ItemIndex other) const;
   std::uint32_t group_picks(ItemIndex item, std::uint64_t group) const;
-  /// What the session picked so far, oldest first, as long as it is remembered.
+  /// The distinct items that the session picked, the latest pick last, as far as it is remembered.
+  /// The span lives until the next event.
   std::span<const ItemIndex> session_picks(std::uint64_t session) const;
+  std::size_t sessions_remembered() const { return sessions_.size(); }
 
+  /// Equal folds write equal bytes.
   void save(ByteWriter& out) const;
-  /// FAILS: kCorrupt; the signals are unchanged then
+  /// Replaces everything, the parameters too. FAILS: kCorrupt; the signals are unchanged then
   Result<void> load(ByteReader& in);
 
  private:
@@ -68,27 +86,58 @@ class Signals {
     std::uint64_t key = 0;
     std::uint32_t count = 0;
   };
+  using Counts = std::vector<Count>;  // in the order of their first mention
+
   struct ItemState {
     std::int64_t added_ms = 0;
-    std::int64_t last_pick_ms = -1;
+    std::int64_t last_pick_ms = 0;  // 0 before the first pick
     std::uint64_t picks = 0;
-    std::array<double, 2> faded{};  // as of last_pick_ms
-    std::vector<Count> neighbours;
-    std::vector<Count> groups;
+    std::array<double, 2> faded{};       // as of last_pick_ms
+    std::uint32_t relations = kNowhere;  // its place in relations_: most items never have any
   };
+  struct Relations {
+    Counts neighbours;
+    Counts groups;
+  };
+  /// Sessions form a list from the longest asleep to the latest used.
   struct Session {
+    std::uint64_t key = 0;
+    std::uint32_t older = kNowhere;
+    std::uint32_t newer = kNowhere;
     std::vector<ItemIndex> picks;
-    std::uint64_t last_used = 0;  // position in the fold
   };
 
-  static void bump(std::vector<Count>& counts, std::uint64_t key, std::size_t capacity);
-  void forget_oldest_session();
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
+  // Half of the range, so that no difference of two times overflows.
+  static constexpr std::int64_t kEarliestMs = -(std::int64_t{1} << 62);
+  static constexpr std::int64_t kLatestMs = (std::int64_t{1} << 62) - 1;
+
+  static void bump(Counts& counts, std::uint64_t key, std::size_t capacity);
+  static std::uint32_t count_of(const Counts& counts, std::uint64_t key);
+  static void put_counts(ByteWriter& out, const Counts& counts);
+  static bool get_counts(ByteReader& in, std::size_t capacity, Counts& counts);
+
+  static std::int64_t elapsed(std::int64_t from_ms, std::int64_t to_ms);
+  std::int64_t advance(std::int64_t time_ms);
+  double fade(std::size_t which, std::int64_t from_ms, std::int64_t to_ms) const;
+  Relations& relations_of(ItemIndex item);
+  const Relations* find_relations(ItemIndex item) const;
+  Session& wake_session(std::uint64_t key);
+  void unlink(std::uint32_t slot);
+  void link_newest(std::uint32_t slot);
+  void join_session(Session& session, ItemIndex item);
+  bool get_item(ByteReader& in, std::size_t item_count);
+  bool get_session(ByteReader& in);
 
   SignalsParams params_;
   std::vector<ItemState> items_;
-  std::unordered_map<std::uint64_t, Session> sessions_;
+  std::vector<Relations> relations_;
+  std::vector<Session> sessions_;
+  std::unordered_map<std::uint64_t, std::uint32_t> session_slot_;
+  std::uint32_t oldest_ = kNowhere;
+  std::uint32_t newest_ = kNowhere;
   std::uint64_t total_picks_ = 0;
-  std::uint64_t events_ = 0;
+  std::int64_t now_ms_;  // the latest time of any event
 };
 
 }  // namespace hindsight
