@@ -25,6 +25,7 @@
 #define HINDSIGHT_CONCAT_INNER(a, b) a##b
 #define HINDSIGHT_CONCAT(a, b) HINDSIGHT_CONCAT_INNER(a, b)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot stand in parentheses
 /// `HINDSIGHT_ASSIGN_OR_RETURN(auto x, f());` declares x, or returns f's error.
 #define HINDSIGHT_ASSIGN_OR_RETURN(declaration, expression)   \
   auto HINDSIGHT_CONCAT(result_at_, __LINE__) = (expression); \
@@ -32,3 +33,4 @@
     return HINDSIGHT_CONCAT(result_at_, __LINE__).error();    \
   }                                                           \
   declaration = *std::move(HINDSIGHT_CONCAT(result_at_, __LINE__))
+// NOLINTEND(bugprone-macro-parentheses)

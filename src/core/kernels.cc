@@ -16,6 +16,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace hindsight {
 namespace HWY_NAMESPACE {
+// Named in Highway's style: the functions below are compiled once per target, and the plain names
+// belong to those that choose among them.
+// NOLINTBEGIN(readability-identifier-naming)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, 16>;
@@ -287,6 +290,7 @@ double Dot(const double* x, const double* y, std::size_t n) {
   return acc.total();
 }
 
+// NOLINTEND(readability-identifier-naming)
 }  // namespace HWY_NAMESPACE
 }  // namespace hindsight
 HWY_AFTER_NAMESPACE();
