@@ -36,12 +36,12 @@ std::string to_string(const ParamValue& value);
 struct ParamSpec {
   std::string_view name;
   ParamValue default_value;
-  std::string_view help;
+  std::string_view help = {};
   double minimum = 0.0;  // of a number
   bool minimum_excluded = false;
   double maximum = 0.0;
   bool whole_number = false;
-  std::vector<std::string_view> words;  // of a word: the values it may take
+  std::vector<std::string_view> words = {};  // of a word: the values it may take
 };
 
 /// How much of a list is drawn at random: what its logs can later tell about other rankers.
@@ -60,7 +60,7 @@ struct RankerInfo {
   Learns learns = Learns::kImmediate;
   ListLaw law = ListLaw::kDeterministic;
   bool sublinear = false;  // can draw from a whole library without touching every item
-  std::vector<ParamSpec> params;
+  std::vector<ParamSpec> params = {};
   /// REQUIRES: `params` holds a valid value for every spec of the row.
   Result<std::unique_ptr<Ranker>> (*make)(const ParamMap& params) = nullptr;
 };

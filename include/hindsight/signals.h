@@ -47,6 +47,11 @@ struct SignalsParams {
 
 class Signals {
  public:
+  struct Count {
+    std::uint64_t key = 0;
+    std::uint32_t count = 0;
+  };
+
   /// REQUIRES: params.valid()
   explicit Signals(SignalsParams params = {});
 
@@ -70,6 +75,9 @@ class Signals {
   /// In how many sessions `item` was picked together with `other`, as far as sessions and
   /// neighbours are remembered: a lower bound once a list is full.
   std::uint32_t co_picks(ItemIndex item, ItemIndex other) const;
+  /// The items (keys) that were picked together with `item`, as far as they are remembered, and how
+  /// often.
+  std::span<const Count> neighbours(ItemIndex item) const;
   std::uint32_t group_picks(ItemIndex item, std::uint64_t group) const;
   /// The distinct items that the session picked, the latest pick last, as far as it is remembered.
   /// The span lives until the next event.
@@ -82,10 +90,6 @@ class Signals {
   Result<void> load(ByteReader& in);
 
  private:
-  struct Count {
-    std::uint64_t key = 0;
-    std::uint32_t count = 0;
-  };
   using Counts = std::vector<Count>;  // in the order of their first mention
 
   struct ItemState {

@@ -23,6 +23,11 @@ namespace hindsight {
 /// The n-th item that was added. Never used again for another item.
 using ItemIndex = std::uint32_t;
 
+/// Limits that keep one hostile number from taking all memory.
+inline constexpr std::size_t kMaxItems = std::size_t{1} << 31;
+inline constexpr std::size_t kMaxDenseColumns = std::size_t{1} << 16;
+inline constexpr std::size_t kMaxSparseColumns = std::size_t{1} << 24;
+
 /// Features of several items, one row each: dense columns, sparse columns (CSR), or both side by
 /// side.
 struct FeatureRows {

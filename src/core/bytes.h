@@ -34,8 +34,7 @@ class ByteWriter {
  public:
   template <Scalar T>
   void put(T value) {
-    const auto* raw = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), raw, raw + sizeof(T));
+    put_raw(std::as_bytes(std::span(&value, 1)));
   }
 
   void put(std::string_view text) {
@@ -55,7 +54,11 @@ class ByteWriter {
   }
 
   void put_raw(std::span<const std::byte> raw) {
-    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+    if (!raw.empty()) {
+      const std::size_t size = bytes_.size();
+      bytes_.resize(size + raw.size());
+      std::memcpy(bytes_.data() + size, raw.data(), raw.size());
+    }
   }
 
   const std::vector<std::byte>& bytes() const { return bytes_; }

@@ -184,6 +184,12 @@ std::uint32_t Signals::co_picks(ItemIndex item, ItemIndex other) const {
   return relations == nullptr ? 0 : count_of(relations->neighbours, other);
 }
 
+std::span<const Signals::Count> Signals::neighbours(ItemIndex item) const {
+  const Relations* relations = find_relations(item);
+  return relations == nullptr ? std::span<const Count>()
+                              : std::span<const Count>(relations->neighbours);
+}
+
 std::uint32_t Signals::group_picks(ItemIndex item, std::uint64_t group) const {
   const Relations* relations = find_relations(item);
   return relations == nullptr ? 0 : count_of(relations->groups, group);

@@ -1,0 +1,203 @@
+#include "src/core/ball_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/core/bytes.h"
+#include "src/core/check.h"
+#include "src/core/kernels.h"
+
+namespace hindsight {
+namespace {
+
+void grow(std::vector<double>& block, std::size_t count) {
+  if (count > block.size()) {
+    block.resize(count, 0.0);
+  }
+}
+
+double slope_at(std::span<const double> raw, std::size_t picked, const LossSlope& slope,
+                std::size_t i) {
+  return slope.factor * raw[i] + (i == picked ? slope.picked_extra : 0.0);
+}
+
+}  // namespace
+
+void BallWeights::grow_items(std::size_t count) { grow(items_, count); }
+void BallWeights::grow_dense(std::size_t count) { grow(dense_, count); }
+void BallWeights::grow_sparse(std::size_t count) { grow(sparse_, count); }
+
+double BallWeights::norm() const { return scale_ * std::sqrt(squared_norm_); }
+
+double BallWeights::scores(const ChoiceFeatures& features, std::span<double> out) const {
+  HINDSIGHT_CHECK(features.n == out.size() && features.n > 0);
+  double top = 0.0;
+  if (!features.items.empty()) {
+    top = gather_scaled(items_, features.items, scale_, out);
+  } else {
+    std::fill(out.begin(), out.end(), 0.0);
+  }
+  if (features.rows == nullptr || features.rows->empty()) {
+    return top;
+  }
+  const FeatureRows& rows = *features.rows;
+  const std::size_t dense = std::min(rows.dense_dim, dense_.size());
+  for (std::size_t i = 0; i < features.n; ++i) {
+    double sum = dot(std::span(rows.dense).subspan(i * rows.dense_dim, dense),
+                     std::span(dense_).first(dense));
+    if (!rows.row_begin.empty()) {
+      for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
+        if (rows.sparse_index[e] < sparse_.size()) {
+          sum += rows.sparse_value[e] * sparse_[rows.sparse_index[e]];
+        }
+      }
+    }
+    out[i] += scale_ * sum;
+  }
+  return max_of(out);
+}
+
+double BallWeights::change_squared_norm(double& slot, double change) {
+  const double after = slot + change;
+  const double difference = (after - slot) * (after + slot);
+  slot = after;
+  return difference;
+}
+
+double BallWeights::step(const ChoiceFeatures& features, std::span<const double> raw,
+                         std::size_t picked, const LossSlope& slope, double eta, double radius) {
+  HINDSIGHT_CHECK(features.n == raw.size() && picked < features.n);
+  const double factor = -eta / scale_;  // of the change of v
+  double gradient_norm = 0.0;
+  if (!features.items.empty()) {
+    const double old_picked = slope.factor * raw[picked];
+    gradient_norm = slope.factor * slope.factor * dot(raw, raw) +
+                    slope.picked_extra * (slope.picked_extra + 2.0 * old_picked);
+    squared_norm_ += scatter_add(items_, features.items, factor * slope.factor, raw);
+    squared_norm_ +=
+        change_squared_norm(items_[features.items[picked]], factor * slope.picked_extra);
+    touched_ += features.n + 1;
+  }
+  if (features.rows != nullptr && !features.rows->empty()) {
+    gradient_norm += step_rows(*features.rows, features.n, raw, picked, slope, factor);
+  }
+  project(radius);
+  const std::size_t size = items_.size() + dense_.size() + sparse_.size();
+  if (touched_ > 16 * size + 4096) {
+    refresh();
+  }
+  return std::max(gradient_norm, 0.0);
+}
+
+double BallWeights::step_rows(const FeatureRows& rows, std::size_t n, std::span<const double> raw,
+                              std::size_t picked, const LossSlope& slope, double factor) {
+  double gradient_norm = 0.0;
+  grow_dense(rows.dense_dim);
+  std::vector<double> gradient(rows.dense_dim, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double c = slope_at(raw, picked, slope, i);
+    for (std::size_t j = 0; j < rows.dense_dim; ++j) {
+      gradient[j] += c * rows.dense[i * rows.dense_dim + j];
+    }
+  }
+  for (std::size_t j = 0; j < rows.dense_dim; ++j) {
+    gradient_norm += gradient[j] * gradient[j];
+    squared_norm_ += change_squared_norm(dense_[j], factor * gradient[j]);
+  }
+  touched_ += rows.dense_dim;
+  if (rows.row_begin.empty()) {
+    return gradient_norm;
+  }
+  // The same column may stand in many rows: add up first, in the order of columns, then of rows.
+  std::vector<std::pair<std::uint32_t, double>> entries;
+  entries.reserve(rows.sparse_index.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    const double c = slope_at(raw, picked, slope, i);
+    for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
+      entries.emplace_back(rows.sparse_index[e], c * rows.sparse_value[e]);
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!entries.empty()) {
+    grow_sparse(std::size_t{entries.back().first} + 1);
+  }
+  for (std::size_t begin = 0; begin < entries.size();) {
+    const std::uint32_t column = entries[begin].first;
+    double sum = 0.0;
+    for (; begin < entries.size() && entries[begin].first == column; ++begin) {
+      sum += entries[begin].second;
+    }
+    gradient_norm += sum * sum;
+    squared_norm_ += change_squared_norm(sparse_[column], factor * sum);
+    ++touched_;
+  }
+  return gradient_norm;
+}
+
+void BallWeights::add_to_items(std::span<const ItemIndex> items, std::span<const double> change) {
+  squared_norm_ += scatter_add(items_, items, 1.0 / scale_, change);
+  touched_ += items.size();
+}
+
+void BallWeights::project(double radius) {
+  squared_norm_ = std::max(squared_norm_, 0.0);
+  const double length = norm();
+  if (length > radius) {
+    scale_ *= radius / length;
+  }
+  // Far from 1 the representation would lose range; fold it in long before.
+  if (scale_ < 0x1p-40 || scale_ > 0x1p40) {
+    refresh();
+  }
+}
+
+void BallWeights::refresh() {
+  squared_norm_ = 0.0;
+  for (std::vector<double>* block : {&items_, &dense_, &sparse_}) {
+    for (double& v : *block) {
+      v *= scale_;
+    }
+    squared_norm_ += dot(*block, *block);
+  }
+  scale_ = 1.0;
+  touched_ = 0;
+}
+
+void BallWeights::clear() {
+  for (std::vector<double>* block : {&items_, &dense_, &sparse_}) {
+    std::fill(block->begin(), block->end(), 0.0);
+  }
+  scale_ = 1.0;
+  squared_norm_ = 0.0;
+  touched_ = 0;
+}
+
+void BallWeights::save(ByteWriter& out) const {
+  out.put(items_);
+  out.put(dense_);
+  out.put(sparse_);
+  out.put(scale_);
+  out.put(squared_norm_);
+  out.put(touched_);
+}
+
+Result<void> BallWeights::load(ByteReader& in) {
+  in.get(items_);
+  in.get(dense_);
+  in.get(sparse_);
+  in.get(scale_);
+  in.get(squared_norm_);
+  in.get(touched_);
+  HINDSIGHT_RETURN_IF_ERROR(in.check("weights"));
+  const bool sane = std::isfinite(scale_) && scale_ > 0.0 && std::isfinite(squared_norm_) &&
+                    squared_norm_ >= 0.0 && all_finite(items_) && all_finite(dense_) &&
+                    all_finite(sparse_);
+  if (!sane) {
+    return Error{ErrorCode::kCorrupt, "the saved weights are not finite", "weights"};
+  }
+  return {};
+}
+
+}  // namespace hindsight

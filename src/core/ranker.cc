@@ -1,0 +1,253 @@
+#include "hindsight/ranker.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "src/core/bytes.h"
+#include "src/core/check.h"
+#include "src/core/feature_rows.h"
+#include "src/core/kernels.h"
+
+namespace hindsight {
+namespace {
+
+std::string at(std::string_view list, std::size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+Error unknown_item(ItemIndex item, std::string field) {
+  return {ErrorCode::kUnknownItem,
+          "item " + std::to_string(item) + " is not in the library; add it first",
+          std::move(field)};
+}
+
+// RETURNS: the place of the second of two equal items, or none. REQUIRES: items below `universe`
+std::optional<std::size_t> find_repeat(std::span<const ItemIndex> items, std::size_t universe) {
+  if (std::adjacent_find(items.begin(), items.end(), std::greater_equal<>()) == items.end()) {
+    return std::nullopt;  // strictly ascending, as lists of a topic are
+  }
+  if (universe / 64 <= 4 * items.size()) {
+    std::vector<std::uint64_t> seen(universe / 64 + 1, 0);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      std::uint64_t& word = seen[items[i] / 64];
+      const std::uint64_t bit = std::uint64_t{1} << (items[i] % 64);
+      if ((word & bit) != 0) {
+        return i;
+      }
+      word |= bit;
+    }
+    return std::nullopt;
+  }
+  std::vector<std::pair<ItemIndex, std::uint32_t>> sorted(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    sorted[i] = {items[i], static_cast<std::uint32_t>(i)};
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].first == sorted[i - 1].first) {
+      return sorted[i].second;
+    }
+  }
+  return std::nullopt;
+}
+
+bool same_items(std::span<const ItemIndex> a, std::span<const ItemIndex> b) {
+  std::vector<ItemIndex> first(a.begin(), a.end());
+  std::vector<ItemIndex> second(b.begin(), b.end());
+  std::sort(first.begin(), first.end());
+  std::sort(second.begin(), second.end());
+  return first == second;
+}
+
+Error duplicate_item(ItemIndex item, std::string field) {
+  return {ErrorCode::kDuplicateItem, "item " + std::to_string(item) + " stands here twice",
+          std::move(field)};
+}
+
+Result<void> check_item(const Item& item, std::size_t next, const std::string& field) {
+  const FeatureRows one{.dense_dim = item.dense.size(),
+                        .dense = item.dense,
+                        .row_begin = {0, static_cast<std::uint32_t>(item.sparse_index.size())},
+                        .sparse_index = item.sparse_index,
+                        .sparse_value = item.sparse_value};
+  HINDSIGHT_RETURN_IF_ERROR(check_feature_rows(one, 1, field + ".features"));
+  for (std::size_t j = 0; j < item.links.size(); ++j) {
+    if (item.links[j] >= next) {
+      return unknown_item(item.links[j], field + at(".links", j));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> Ranker::check_items(std::span<const Item> /*items*/) const { return {}; }
+
+Result<void> Ranker::check_request(const Request& request) const {
+  const std::size_t n = request.candidates.size();
+  if (n == 0) {
+    return Error{ErrorCode::kEmptyCandidates, "there is nothing to rank; send at least one item",
+                 "candidates"};
+  }
+  if (request.k == 0 || request.k > n) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "must be from 1 to the number of candidates, " + std::to_string(n), "k"};
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!is_live(request.candidates[i])) {
+      return unknown_item(request.candidates[i], at("candidates", i));
+    }
+  }
+  if (const auto repeat = find_repeat(request.candidates, live_.size())) {
+    return duplicate_item(request.candidates[*repeat], at("candidates", *repeat));
+  }
+  if (request.features != nullptr) {
+    HINDSIGHT_RETURN_IF_ERROR(check_feature_rows(*request.features, n, "features"));
+  }
+  if (!request.prior.empty() && request.prior.size() != n) {
+    return Error{ErrorCode::kInvalidArgument, "give one prior per candidate, or none", "prior"};
+  }
+  if (!all_finite(request.prior)) {
+    return Error{ErrorCode::kNotFinite, "priors must be finite numbers", "prior"};
+  }
+  return {};
+}
+
+Result<Decision> Ranker::rank(const Request& request, const Signals& signals, Rng& rng) const {
+  HINDSIGHT_RETURN_IF_ERROR(check_request(request));
+  Result<Decision> decision = do_rank(request, signals, rng);
+  if (decision.ok()) {
+    HINDSIGHT_CHECK(decision->aux.size() <= Decision::kMaxAuxBytes);
+    decision->id = request.decision;
+    decision->time_ms = request.time_ms;
+    decision->user = request.user;
+    decision->session = request.session;
+    decision->group = request.group;
+    decision->context_key = request.context_key;
+  }
+  return decision;
+}
+
+Result<void> Ranker::check_decision(const Decision& decision) const {
+  const std::size_t n = decision.items.size();
+  const bool fits = n > 0 && decision.shown_count > 0 && decision.shown_count <= n &&
+                    decision.score.size() == n && decision.prob_first.size() == n &&
+                    (decision.prior.empty() || decision.prior.size() == n) &&
+                    decision.aux.size() <= Decision::kMaxAuxBytes;
+  if (!fits) {
+    return Error{ErrorCode::kInvalidArgument, "the decision's parts do not fit together",
+                 "decision"};
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    if (decision.items[i] >= live_.size()) {
+      return unknown_item(decision.items[i], at("decision.items", i));
+    }
+  }
+  if (const auto repeat = find_repeat(decision.items, live_.size())) {
+    return duplicate_item(decision.items[*repeat], at("decision.items", *repeat));
+  }
+  if (!all_finite(decision.score) || !all_finite(decision.prior) ||
+      !all_finite(decision.prob_first)) {
+    return Error{ErrorCode::kNotFinite, "the decision's numbers must be finite", "decision"};
+  }
+  return decision.features.empty() ? Result<void>()
+                                   : check_feature_rows(decision.features, n, "decision.features");
+}
+
+Result<LearnReport> Ranker::learn(const Decision& decision, const Feedback& feedback,
+                                  const Signals& signals) {
+  if (feedback.decision != decision.id) {
+    return Error{ErrorCode::kInvalidArgument, "this is the feedback of another decision",
+                 "feedback.decision"};
+  }
+  HINDSIGHT_RETURN_IF_ERROR(check_decision(decision));
+  const auto shown = decision.shown();
+  Feedback checked = feedback;
+  checked.clicked.clear();
+  for (std::size_t i = 0; i < feedback.clicked.size(); ++i) {
+    const ItemIndex item = feedback.clicked[i];
+    if (std::find(shown.begin(), shown.end(), item) == shown.end()) {
+      return Error{ErrorCode::kItemNotShown,
+                   "item " + std::to_string(item) + " was not in the list that was shown",
+                   at("clicked", i)};
+    }
+    if (std::find(checked.clicked.begin(), checked.clicked.end(), item) == checked.clicked.end()) {
+      checked.clicked.push_back(item);
+    }
+  }
+  if (!checked.grades.empty() && checked.grades.size() != shown.size()) {
+    return Error{ErrorCode::kInvalidArgument, "give one grade per shown item, or none", "grades"};
+  }
+  if (!all_finite(checked.grades)) {
+    return Error{ErrorCode::kNotFinite, "grades must be finite numbers", "grades"};
+  }
+  if (!checked.full_order.empty() && !same_items(checked.full_order, shown)) {
+    return Error{ErrorCode::kInvalidArgument, "must hold each shown item once", "full_order"};
+  }
+  return do_learn(decision, checked, signals);
+}
+
+Result<void> Ranker::add_items(std::span<const Item> items) {
+  std::size_t next = live_.size();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const ItemIndex index = items[i].index;
+    const std::string field = at("items", i);
+    if (index > next || index >= kMaxItems) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "indices are dense: the next new item is " + std::to_string(next), field};
+    }
+    if (index < live_.size() && live_[index] == 0) {
+      return Error{ErrorCode::kUnknownItem,
+                   "item " + std::to_string(index) + " was removed; add it under a new index",
+                   field};
+    }
+    next = std::max(next, std::size_t{index} + 1);
+    HINDSIGHT_RETURN_IF_ERROR(check_item(items[i], next, field));
+  }
+  HINDSIGHT_RETURN_IF_ERROR(check_items(items));
+  live_count_ += next - live_.size();
+  live_.resize(next, 1);
+  do_add_items(items);
+  return {};
+}
+
+Result<void> Ranker::remove_items(std::span<const ItemIndex> items) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!is_live(items[i])) {
+      return unknown_item(items[i], at("items", i));
+    }
+  }
+  if (const auto repeat = find_repeat(items, live_.size())) {
+    return duplicate_item(items[*repeat], at("items", *repeat));
+  }
+  for (const ItemIndex item : items) {
+    live_[item] = 0;
+  }
+  live_count_ -= items.size();
+  do_remove_items(items);
+  return {};
+}
+
+void Ranker::save(ByteWriter& out) const {
+  out.put(live_);
+  do_save(out);
+}
+
+Result<void> Ranker::load(ByteReader& in) {
+  in.get(live_);
+  HINDSIGHT_RETURN_IF_ERROR(in.check("list of items"));
+  live_count_ = 0;
+  for (const std::uint8_t live : live_) {
+    if (live > 1) {
+      return Error{ErrorCode::kCorrupt, "the saved list of items is damaged", "items"};
+    }
+    live_count_ += live;
+  }
+  HINDSIGHT_RETURN_IF_ERROR(do_load(in));
+  if (in.left() != 0) {
+    return Error{ErrorCode::kCorrupt, "the saved model has bytes after its end", ""};
+  }
+  return {};
+}
+
+}  // namespace hindsight

@@ -1,0 +1,249 @@
+#include "src/rankers/linear_ranker.h"
+
+#include <cmath>
+
+#include "src/core/bytes.h"
+#include "src/core/check.h"
+#include "src/core/det_math.h"
+#include "src/core/kernels.h"
+
+namespace hindsight {
+
+LinearRanker::LinearRanker(ListOptions options, Loss loss, const LinearParams& params,
+                           const StepSchedule& schedule)
+    : ScoredRanker(std::move(options)), loss_(loss), params_(params), account_(schedule) {}
+
+Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss loss,
+                                                   const ParamMap& params) {
+  LinearParams linear;
+  const std::string& phi = word(params, "phi");
+  linear.per_item = phi != "features";
+  linear.features = phi != "items";
+  const std::string& optimiser = word(params, "optimiser");
+  linear.steps.method = optimiser == "gper" ? StepMethod::kGper
+                        : optimiser == "gp" ? StepMethod::kGp
+                                            : StepMethod::kOgd;
+  linear.steps.alpha = number(params, "alpha");
+  linear.steps.feature_bound = number(params, "feature_bound");
+  linear.steps.warm_restart = word(params, "restart") == "warm";
+  linear.steps.horizon = static_cast<std::uint64_t>(number(params, "horizon"));
+  linear.steps.curvature = number(params, "curvature");
+  if (linear.per_item && linear.steps.feature_bound < 1.0) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "must be at least 1 with per-item weights, whose e_i has length 1",
+                 "feature_bound"};
+  }
+  if (options.redraw && options.choice_set == ChoiceSet::kCandidates) {
+    return Error{ErrorCode::kUnsupported,
+                 "redraw is for the choice among shown items; use choice_set=shown", "redraw"};
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const StepSchedule schedule,
+                             StepSchedule::make(linear.steps, linear.per_item));
+  return std::unique_ptr<Ranker>(new LinearRanker(std::move(options), loss, linear, schedule));
+}
+
+ChoiceFeatures LinearRanker::view(std::span<const ItemIndex> items, const FeatureRows& rows) const {
+  return {.items = params_.per_item ? items : std::span<const ItemIndex>(),
+          .rows = params_.features ? &rows : nullptr,
+          .n = items.size()};
+}
+
+Result<void> LinearRanker::check_length(double squared_features, const std::string& field) const {
+  const double squared = squared_features + (params_.per_item ? 1.0 : 0.0);
+  const double bound = params_.steps.feature_bound;
+  constexpr double kRounding = 1e-12;
+  if (squared > bound * bound * (1.0 + kRounding)) {
+    return Error{ErrorCode::kFeatureTooLong,
+                 "the feature vector has length " + pretty(std::sqrt(squared)) +
+                     ", beyond the declared feature_bound " + pretty(bound) +
+                     "; scale the features or declare a larger bound",
+                 field};
+  }
+  return {};
+}
+
+Result<FeatureRows> LinearRanker::collect_features(const Request& request) const {
+  if (!params_.features) {
+    return FeatureRows{};
+  }
+  if (request.features == nullptr) {
+    return features_.rows_of(request.candidates);
+  }
+  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+    HINDSIGHT_RETURN_IF_ERROR(check_length(squared_row_norm(*request.features, i),
+                                           "candidates[" + std::to_string(i) + "].features"));
+  }
+  return *request.features;
+}
+
+void LinearRanker::score(const Request& request, const Signals& /*signals*/,
+                         const FeatureRows& features, std::span<double> out) const {
+  weights_.scores(view(request.candidates, features), out);
+}
+
+Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedback& feedback,
+                                           const Signals& /*signals*/) {
+  if (params_.features && !decision.features.empty()) {
+    for (std::size_t i = 0; i < decision.items.size(); ++i) {
+      HINDSIGHT_RETURN_IF_ERROR(
+          check_length(squared_row_norm(decision.features, i), "decision.features"));
+    }
+  }
+  LearnReport report;
+  for (const ItemIndex item : feedback.clicked) {
+    learn_click(decision, place_of(decision, item));
+    ++report.learned;
+  }
+  return report;
+}
+
+void LinearRanker::learn_click(const Decision& decision, std::size_t picked) {
+  const std::size_t n = decision.items.size();
+  const ChoiceFeatures features = view(decision.items, decision.features);
+  const Step step = account_.next_step();
+  if (step.clear_first) {
+    weights_.clear();
+  }
+  scores_.resize(n);
+  raw_.resize(n);
+  double top = weights_.scores(features, scores_);
+  if (!decision.prior.empty()) {
+    for (std::size_t i = 0; i < n; ++i) {
+      scores_[i] += decision.prior[i];
+    }
+    top = max_of(scores_);
+  }
+  const double served = served_loss(decision, picked);
+  const LossSlope slope = loss_ == Loss::kKl ? kl_cost(scores_, top, picked, raw_)
+                                             : pairwise_cost(scores_, picked, raw_);
+  const double gradient_norm2 = weights_.step(features, raw_, picked, slope, step.eta, step.radius);
+  account_.book(step, slope.loss, served, gradient_norm2);
+}
+
+double LinearRanker::served_loss(const Decision& decision, std::size_t picked) {
+  // Over all candidates the served law stands in the decision already.
+  constexpr double kSmallest = 0x1p-1000;
+  if (loss_ == Loss::kKl && options().law != ListLaw::kDeterministic &&
+      decision.choice_set == ChoiceSet::kCandidates && decision.prob_first[picked] >= kSmallest) {
+    return -det_log(decision.prob_first[picked]);
+  }
+  return loss_ == Loss::kKl ? kl_cost_value(decision.score, picked, raw_)
+                            : pairwise_cost(decision.score, picked, raw_).loss;
+}
+
+Result<void> LinearRanker::check_items(std::span<const Item> items) const {
+  if (!params_.features) {
+    return {};
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const double squared =
+        dot(items[i].dense, items[i].dense) + dot(items[i].sparse_value, items[i].sparse_value);
+    HINDSIGHT_RETURN_IF_ERROR(check_length(squared, "items[" + std::to_string(i) + "].features"));
+  }
+  return {};
+}
+
+void LinearRanker::do_add_items(std::span<const Item> items) {
+  if (params_.per_item) {
+    weights_.grow_items(items_added());
+  }
+  if (params_.features) {
+    for (const Item& item : items) {
+      features_.put(item);
+    }
+  }
+}
+
+double LinearRanker::item_score(ItemIndex item) const {
+  const std::span<const ItemIndex> one(&item, 1);
+  const FeatureRows rows = params_.features ? features_.rows_of(one) : FeatureRows{};
+  double out = 0.0;
+  weights_.scores(view(one, rows), std::span(&out, 1));
+  return out;
+}
+
+Description LinearRanker::describe() const {
+  const Step step = account_.next_step();
+  return {{"items", std::to_string(items_live())},
+          {"clicks learned", std::to_string(account_.clicks())},
+          {"cycle", std::to_string(step.cycle)},
+          {"radius of the ball", pretty(step.radius)},
+          {"length of the weights", pretty(weights_.norm())},
+          {"next step size", pretty(step.eta)},
+          {"cost when learned", pretty(account_.learned_cost())},
+          {"cost as served", pretty(account_.served_cost())},
+          {"regret bound", pretty(account_.theorem_bound())},
+          {"data-dependent regret bound", pretty(account_.data_bound())}};
+}
+
+void LinearRanker::do_save(ByteWriter& out) const {
+  weights_.save(out);
+  features_.save(out);
+  account_.save(out);
+}
+
+Result<void> LinearRanker::do_load(ByteReader& in) {
+  HINDSIGHT_RETURN_IF_ERROR(weights_.load(in));
+  HINDSIGHT_RETURN_IF_ERROR(features_.load(in));
+  HINDSIGHT_RETURN_IF_ERROR(account_.load(in));
+  const bool fits = weights_.item_count() == (params_.per_item ? items_added() : 0) &&
+                    features_.size() == (params_.features ? items_added() : 0) &&
+                    weights_.dense_count() <= kMaxDenseColumns &&
+                    weights_.sparse_count() <= kMaxSparseColumns;
+  if (!fits) {
+    return Error{ErrorCode::kCorrupt, "the saved model's parts do not fit together", ""};
+  }
+  return {};
+}
+
+std::vector<ParamSpec> linear_params(double default_alpha) {
+  return {
+      {.name = "alpha",
+       .default_value = default_alpha,
+       .help = "size of the balls that the weights live in: radius alpha 2^(m/4) / F in cycle m",
+       .minimum = 0.0,
+       .minimum_excluded = true,
+       .maximum = 1e6},
+      {.name = "restart",
+       .default_value = std::string("warm"),
+       .help = "weights at the start of a cycle: kept (warm), or set to 0 (cold)",
+       .words = {"warm", "cold"}},
+      choice_set_spec(),
+      {.name = "phi",
+       .default_value = std::string("items"),
+       .help = "what is weighted: each item on its own, the items' features, or both",
+       .words = {"items", "features", "items+features"}},
+      {.name = "feature_bound",
+       .default_value = 1.0,
+       .help = "F: no feature vector may be longer (an item's own weight counts 1)",
+       .minimum = 0.0,
+       .minimum_excluded = true,
+       .maximum = 1e6},
+      {.name = "optimiser",
+       .default_value = std::string("gper"),
+       .help = "gper: unknown horizon; gp: known horizon; ogd: known horizon and curvature",
+       .words = {"gper", "gp", "ogd"}},
+      {.name = "horizon",
+       .default_value = 0.0,
+       .help = "number of clicks to come, for gp and ogd",
+       .minimum = 0.0,
+       .maximum = 1e15,
+       .whole_number = true},
+      {.name = "curvature",
+       .default_value = 0.0,
+       .help = "H: least curvature of the cost, for ogd",
+       .minimum = 0.0,
+       .maximum = 1e6},
+  };
+}
+
+ParamSpec redraw_spec() {
+  return {
+      .name = "redraw",
+      .default_value = false,
+      .help =
+          "with k below the number of candidates, draw the order of the shown items again from the "
+          "softmax over them, so that the K-L cost is that of the choice among them"};
+}
+
+}  // namespace hindsight

@@ -1,0 +1,52 @@
+#include "src/rankers/random_ranker.h"
+
+#include <algorithm>
+
+#include "src/rankers/scored_ranker.h"
+
+namespace hindsight {
+namespace {
+
+class RandomRanker final : public ScoredRanker {
+ public:
+  explicit RandomRanker(ChoiceSet choice_set)
+      : ScoredRanker({.name = "random",
+                      .law = ListLaw::kWholeList,
+                      .choice_set = choice_set,
+                      .needs_choice = false,
+                      .uses_prior = false}) {}
+
+  Description describe() const override { return {{"items", std::to_string(items_live())}}; }
+  double item_score(ItemIndex /*item*/) const override { return 0.0; }
+
+ protected:
+  void score(const Request& /*request*/, const Signals& /*signals*/,
+             const FeatureRows& /*features*/, std::span<double> out) const override {
+    std::fill(out.begin(), out.end(), 0.0);
+  }
+  Result<LearnReport> do_learn(const Decision& /*decision*/, const Feedback& feedback,
+                               const Signals& /*signals*/) override {
+    return LearnReport{.learned = 0,
+                       .ignored = static_cast<std::uint32_t>(feedback.clicked.size())};
+  }
+  void do_add_items(std::span<const Item> /*items*/) override {}
+  void do_save(ByteWriter& /*out*/) const override {}
+  Result<void> do_load(ByteReader& /*in*/) override { return {}; }
+};
+
+}  // namespace
+
+RankerInfo random_info() {
+  return {.name = "random",
+          .summary = "Every order with the same probability; learns nothing and ignores priors",
+          .paper = "[Delage09] 5.1",
+          .guarantee = "none; its K-L cost is the mean log of the number of candidates",
+          .assumptions = "none",
+          .law = ListLaw::kWholeList,
+          .params = {choice_set_spec()},
+          .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
+            return std::unique_ptr<Ranker>(std::make_unique<RandomRanker>(choice_set_of(params)));
+          }};
+}
+
+}  // namespace hindsight

@@ -1,0 +1,163 @@
+#include "src/rankers/scored_ranker.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "src/core/check.h"
+#include "src/core/feature_rows.h"
+#include "src/core/kernels.h"
+#include "src/core/plackett_luce.h"
+#include "src/core/sorted_policy.h"
+
+namespace hindsight {
+
+/// A list as positions among the candidates, with its law.
+struct ScoredRanker::Drawn {
+  std::vector<std::uint32_t> order;
+  std::vector<double> prob_first;  // of every candidate
+  std::optional<double> log_propensity;
+};
+
+Result<FeatureRows> ScoredRanker::collect_features(const Request& /*request*/) const {
+  return FeatureRows{};
+}
+
+Result<ScoredRanker::Drawn> ScoredRanker::draw(std::span<const double> scores, std::size_t k,
+                                               Rng& rng) const {
+  Drawn drawn;
+  drawn.prob_first.resize(scores.size());
+  if (options_.law == ListLaw::kDeterministic) {
+    HINDSIGHT_ASSIGN_OR_RETURN(drawn.order, sort_with_random_ties(scores, k, rng));
+    drawn.log_propensity = log_propensity_sorted(scores, drawn.order);
+    sorted_first_slot_probs(scores, drawn.prob_first);
+    return drawn;
+  }
+  const bool whole = options_.law == ListLaw::kWholeList;
+  HINDSIGHT_ASSIGN_OR_RETURN(drawn.order, whole ? draw_plackett_luce(scores, k, rng)
+                                                : draw_first_then_sort(scores, k, rng));
+  if (options_.redraw && k < scores.size()) {
+    HINDSIGHT_RETURN_IF_ERROR(redraw(scores, drawn, rng));
+    return drawn;
+  }
+  drawn.log_propensity = whole ? log_propensity_plackett_luce(scores, drawn.order)
+                               : log_propensity_first_then_sort(scores, drawn.order);
+  first_slot_probs(scores, drawn.prob_first);
+  return drawn;
+}
+
+// The set that is shown stays; its order is drawn again from the softmax over it alone. The law of
+// the set is a sum over all its orders, so that no propensity of the list is given, and prob_first
+// is the law given the set.
+Result<void> ScoredRanker::redraw(std::span<const double> scores, Drawn& drawn, Rng& rng) const {
+  const std::size_t k = drawn.order.size();
+  std::vector<double> shown(k);
+  for (std::size_t i = 0; i < k; ++i) {
+    shown[i] = scores[drawn.order[i]];
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> again,
+                             options_.law == ListLaw::kWholeList
+                                 ? draw_plackett_luce(shown, k, rng)
+                                 : draw_first_then_sort(shown, k, rng));
+  std::vector<double> probs(k);
+  first_slot_probs(shown, probs);
+  const std::vector<std::uint32_t> before = drawn.order;
+  for (std::size_t i = 0; i < k; ++i) {
+    drawn.order[i] = before[again[i]];
+    drawn.prob_first[drawn.order[i]] = probs[again[i]];
+  }
+  return {};
+}
+
+Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& signals,
+                                       Rng& rng) const {
+  const std::size_t n = request.candidates.size();
+  if (options_.needs_choice && options_.choice_set == ChoiceSet::kShown && request.k == 1 &&
+      n > 1) {
+    return Error{ErrorCode::kUnsupported,
+                 "a pick from a list of one teaches nothing; show at least 2 items", "k"};
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
+  std::vector<double> scores(n);
+  score(request, signals, features, scores);
+  const bool with_prior = options_.uses_prior && !request.prior.empty();
+  if (with_prior) {
+    for (std::size_t i = 0; i < n; ++i) {
+      scores[i] += request.prior[i];
+    }
+    if (!all_finite(scores)) {
+      return Error{ErrorCode::kNotFinite, "a prior is too large to be added to a score", "prior"};
+    }
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(Drawn drawn, draw(scores, request.k, rng));
+
+  Decision decision;
+  decision.ranker = options_.name;
+  decision.choice_set = options_.choice_set;
+  decision.shown_count = request.k;
+  decision.log_propensity = drawn.log_propensity;
+  std::vector<std::uint32_t> order = std::move(drawn.order);
+  if (options_.choice_set == ChoiceSet::kCandidates && request.k < n) {
+    std::vector<std::uint8_t> shown(n, 0);
+    for (const std::uint32_t i : order) {
+      shown[i] = 1;
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (shown[i] == 0) {
+        order.push_back(i);
+      }
+    }
+  }
+  for (const std::uint32_t i : order) {
+    decision.items.push_back(request.candidates[i]);
+    decision.score.push_back(scores[i]);
+    decision.prob_first.push_back(drawn.prob_first[i]);
+    if (with_prior) {
+      decision.prior.push_back(request.prior[i]);
+    }
+  }
+  if (!features.empty()) {
+    decision.features = select_rows(features, order);
+  }
+  return decision;
+}
+
+std::size_t place_of(const Decision& decision, ItemIndex item) {
+  const auto shown = decision.shown();
+  const auto place = std::find(shown.begin(), shown.end(), item);
+  HINDSIGHT_CHECK(place != shown.end());
+  return static_cast<std::size_t>(place - shown.begin());
+}
+
+ParamSpec choice_set_spec() {
+  return {.name = "choice_set",
+          .default_value = std::string("shown"),
+          .help = "what a pick is a choice among: the items shown, or all candidates (replays)",
+          .words = {"shown", "candidates"}};
+}
+
+ChoiceSet choice_set_of(const ParamMap& params) {
+  return word(params, "choice_set") == "candidates" ? ChoiceSet::kCandidates : ChoiceSet::kShown;
+}
+
+double number(const ParamMap& params, std::string_view name) {
+  return std::get<double>(params.find(name)->second);
+}
+
+const std::string& word(const ParamMap& params, std::string_view name) {
+  return std::get<std::string>(params.find(name)->second);
+}
+
+bool flag(const ParamMap& params, std::string_view name) {
+  return std::get<bool>(params.find(name)->second);
+}
+
+std::string pretty(double value) {
+  std::array<char, 64> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                 std::chars_format::general, 6);
+  return {buffer.data(), end.ptr};
+}
+
+}  // namespace hindsight

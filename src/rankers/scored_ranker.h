@@ -1,0 +1,72 @@
+// ScoredRanker: a ranker that gives every candidate a score and makes the list from the scores.
+//
+// Algorithms say how to score and how to learn; this class draws or sorts the list, computes its
+// law, and writes the decision.
+//
+// Thread-safety: as Ranker.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hindsight/ranker.h"
+#include "hindsight/registry.h"
+
+namespace hindsight {
+
+/// How a list is made from scores.
+struct ListOptions {
+  std::string name = {};  // of the ranker, for the decision
+  ListLaw law = ListLaw::kDeterministic;
+  ChoiceSet choice_set = ChoiceSet::kShown;
+  /// With k < n, draw the order of the shown items again, from the softmax over them alone, so that
+  /// the K-L cost of [Delage09] 3.2 is that of the choice among them.
+  bool redraw = false;
+  /// Refuse lists of one item out of several: a choice among one teaches nothing.
+  bool needs_choice = true;
+  bool uses_prior = true;
+};
+
+class ScoredRanker : public Ranker {
+ protected:
+  explicit ScoredRanker(ListOptions options) : options_(std::move(options)) {}
+
+  const ListOptions& options() const { return options_; }
+
+  /// The features that `score` uses, one row per candidate, or none. FAILS: kFeatureTooLong
+  virtual Result<FeatureRows> collect_features(const Request& request) const;
+
+  /// out[i] = the ranker's own score of candidate i. REQUIRES: features come from collect_features
+  virtual void score(const Request& request, const Signals& signals, const FeatureRows& features,
+                     std::span<double> out) const = 0;
+
+  Result<Decision> do_rank(const Request& request, const Signals& signals, Rng& rng) const final;
+
+ private:
+  struct Drawn;
+  Result<Drawn> draw(std::span<const double> scores, std::size_t k, Rng& rng) const;
+  Result<void> redraw(std::span<const double> scores, Drawn& drawn, Rng& rng) const;
+
+  ListOptions options_;
+};
+
+/// RETURNS: where `item` stands in the shown list. REQUIRES: it was shown
+std::size_t place_of(const Decision& decision, ItemIndex item);
+
+/// The parameter that every ranker has: which items a pick is a choice among.
+ParamSpec choice_set_spec();
+/// REQUIRES: params holds a valid choice_set
+ChoiceSet choice_set_of(const ParamMap& params);
+
+// Typed access to checked parameters. REQUIRES: the name is there, with that type
+double number(const ParamMap& params, std::string_view name);
+const std::string& word(const ParamMap& params, std::string_view name);
+bool flag(const ParamMap& params, std::string_view name);
+
+/// A number with six significant digits.
+std::string pretty(double value);
+
+}  // namespace hindsight
