@@ -28,11 +28,9 @@ std::vector<std::uint32_t> list_by_topic(const GrowingLibrary& library, PackedLi
 
 LibraryStream make_stream(const GrowingLibrary& library) {
   LibraryStream stream;
-  stream.topic_of = library.topic_of;
   stream.prefix.item_count = library.size();
   const std::vector<std::uint32_t> rank = list_by_topic(library, stream.prefix.lists);
   std::vector<std::uint32_t> arrived(library.topics.size(), 0);
-  stream.query_begin.push_back(0);
   for (std::size_t paper = 0; paper < library.size(); ++paper) {
     for (const ItemIndex cited : library.citations[paper]) {
       HINDSIGHT_CHECK(cited < library.size() && cited != paper);
@@ -42,10 +40,11 @@ LibraryStream make_stream(const GrowingLibrary& library) {
       }
       const std::uint32_t topic = library.topic_of[cited];
       stream.prefix.queries.push_back({topic, arrived[topic], rank[cited]});
+      stream.visits.push_back({static_cast<std::uint32_t>(paper), std::uint64_t{paper} + 1,
+                               std::uint64_t{library.topic_of[paper]} + 1});
       stream.links.values.push_back(cited);
     }
     stream.links.close_list();
-    stream.query_begin.push_back(static_cast<std::uint32_t>(stream.prefix.queries.size()));
     ++arrived[library.topic_of[paper]];
   }
   return stream;

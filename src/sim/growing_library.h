@@ -80,17 +80,24 @@ struct PrefixStream {
   ItemIndex pick(const PrefixQuery& query) const { return lists[query.topic][query.rank]; }
 };
 
+/// Who asks a query, and when: among the first `items_there` items. 0 in session or group: not
+/// given.
+struct Visit {
+  std::uint32_t items_there = 0;
+  std::uint64_t session = 0;
+  std::uint64_t group = 0;
+};
+
 /// The queries together with the arrivals between them.
 struct LibraryStream {
   PrefixStream prefix;
-  std::vector<std::uint32_t> query_begin;  // papers + 1 offsets: paper k asks queries
-                                           // query_begin[k] .. query_begin[k + 1], then joins
-  std::vector<std::uint32_t> topic_of;     // of each paper
-  PackedLists links;                       // of each paper, its citations within the library then
-  std::uint64_t not_yet_there = 0;         // citations of papers that had not arrived: not queries
+  std::vector<Visit> visits;        // of each query; items_there never falls
+  PackedLists links;                // of each item, the earlier items that it points to
+  std::uint64_t not_yet_there = 0;  // citations of papers that had not arrived: not queries
 };
 
-/// REQUIRES: the library is consistent: citations name its papers, no paper cites itself
+/// The stream of [Delage09] section 5. The session is the citing paper's index + 1, the group its
+/// topic + 1. REQUIRES: the library is consistent: citations name its papers, no paper cites itself
 LibraryStream make_stream(const GrowingLibrary& library);
 
 }  // namespace hindsight

@@ -116,7 +116,6 @@ TEST(LibraryStream, AsksForEachCitationOfAnEarlierPaper) {
   ASSERT_TRUE(library.ok());
   const LibraryStream stream = make_stream(*library);
   EXPECT_EQ(stream.not_yet_there, 1U);  // b cites d
-  EXPECT_THAT(stream.query_begin, ElementsAre(0, 0, 1, 2, 4));
   const auto& queries = stream.prefix.queries;
   ASSERT_EQ(queries.size(), 4U);
   EXPECT_THAT(stream.prefix.candidates(queries[0]), ElementsAre(0));        // a picks b
@@ -124,8 +123,14 @@ TEST(LibraryStream, AsksForEachCitationOfAnEarlierPaper) {
   EXPECT_THAT(stream.prefix.candidates(queries[2]), ElementsAre(0, 1, 2));  // c picks d
   EXPECT_THAT(stream.prefix.candidates(queries[3]), ElementsAre(0, 1, 2));  // c picks b
   const std::vector<ItemIndex> picks = {0, 1, 2, 0};
+  const std::vector<std::uint32_t> papers_before = {1, 2, 3, 3};
+  const std::vector<std::uint64_t> groups = {1, 1, 2, 2};
+  ASSERT_EQ(stream.visits.size(), 4U);
   for (std::size_t t = 0; t < queries.size(); ++t) {
     EXPECT_EQ(stream.prefix.pick(queries[t]), picks[t]);
+    EXPECT_EQ(stream.visits[t].items_there, papers_before[t]);
+    EXPECT_EQ(stream.visits[t].session, papers_before[t] + 1);
+    EXPECT_EQ(stream.visits[t].group, groups[t]);
   }
   EXPECT_THAT(stream.links[0], IsEmpty());
   EXPECT_THAT(stream.links[3], ElementsAre(2, 0));
