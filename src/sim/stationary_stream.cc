@@ -11,7 +11,7 @@ namespace hindsight {
 namespace {
 
 constexpr std::uint64_t kStream = 0x5374'6174'696f'6e61;  // apart from other uses of the seed
-constexpr std::uint64_t kMaxItems = 10'000'000;
+constexpr std::uint64_t kMaxStationaryItems = 10'000'000;
 
 /// The law of one topic's picks, ready to be drawn from.
 struct TopicLaw {
@@ -48,7 +48,7 @@ std::uint32_t draw(const TopicLaw& law, Rng& rng) {
 Result<StationaryStream> make_stationary_stream(const StationaryParams& params,
                                                 std::uint64_t seed) {
   const std::uint64_t items = std::uint64_t{params.topics} * params.items_per_topic;
-  if (params.topics < 1 || params.items_per_topic < 2 || items > kMaxItems ||
+  if (params.topics < 1 || params.items_per_topic < 2 || items > kMaxStationaryItems ||
       !(params.score_deviation >= 0.0 && params.score_deviation <= 10.0)) {
     return Error{ErrorCode::kInvalidArgument,
                  "at least 1 topic of at least 2 items, at most 10,000,000 items, and a deviation "
