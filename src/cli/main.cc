@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "src/cli/command.h"
-#ifdef HINDSIGHT_CLI_RANKERS
 #include "src/cli/rankers_command.h"
-#endif
 #ifdef HINDSIGHT_CLI_EXPERIMENT
 #include "src/cli/experiment_command.h"
 #endif
@@ -69,9 +67,7 @@ int run(int argc, char** argv) {
 #ifdef HINDSIGHT_CLI_BENCH
   add_bench_command(app, exit_code);
 #endif
-#ifdef HINDSIGHT_CLI_RANKERS
   add_rankers_command(app, exit_code);
-#endif
 
   try {
     app.parse(argc, argv);
@@ -79,7 +75,7 @@ int run(int argc, char** argv) {
     exit_code = report_parse_error(app, error);
   }
   // A full disk shows only here; a report cut short must not look like success.
-  if (std::fflush(stdout) != 0 && exit_code == 0) {
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && exit_code == 0) {
     exit_code =
         fail({ErrorCode::kIo, "could not write to standard output; is the disk full?", "stdout"});
   }

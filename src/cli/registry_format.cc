@@ -13,7 +13,7 @@ namespace hindsight::cli {
 namespace {
 
 constexpr std::size_t kColumns = 100;
-constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kLabelWidth = 14;
 
 bool bounded(double limit) { return std::abs(limit) < std::numeric_limits<double>::max(); }
 
@@ -67,10 +67,10 @@ std::string range_words(const ParamSpec& spec) {
   }
   std::string text(spec.name);
   if (bounded(spec.minimum)) {
-    text = fmt::format("{} {} {}", spec.minimum, spec.minimum_excluded ? "<" : "<=", text);
+    text = fmt::format("{:g} {} {}", spec.minimum, spec.minimum_excluded ? "<" : "<=", text);
   }
   if (bounded(spec.maximum)) {
-    text += fmt::format(" <= {}", spec.maximum);
+    text += fmt::format(" <= {:g}", spec.maximum);
   }
   return text + (spec.whole_number ? ", whole" : "");
 }
@@ -168,9 +168,9 @@ std::string registry_as_text(std::span<const RankerInfo> rankers) {
     append_field(out, "learns", learns_words(info.learns));
     append_field(out, "list", law_words(info.law));
     for (const ParamSpec& spec : info.params) {
-      append_field(out, fmt::format("--{}", spec.name),
-                   fmt::format("{} ({}; default {})", spec.help, range_words(spec),
-                               to_string(spec.default_value)));
+      append_field(
+          out, spec.name,
+          fmt::format("{} ({}): {}", to_string(spec.default_value), range_words(spec), spec.help));
     }
   }
   return out;

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""What the program promises at its edges: exit codes, one line per error, help, listings.
+
+Usage: cli_test.py PROGRAM
+"""
+import json
+import subprocess
+import sys
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+COMMANDS = ("rankers",)
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, **options)
+
+
+class Usage(unittest.TestCase):
+    def assert_usage_error(self, *arguments, says):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("hindsight: "), done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_help_names_every_command_and_gives_examples(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for word in (*COMMANDS, "Examples:"):
+            self.assertIn(word, done.stdout)
+
+    def test_every_command_has_help(self):
+        for command in COMMANDS:
+            done = run(command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("hindsight " + command, done.stdout)
+
+    def test_version_is_one_line(self):
+        done = run("--version")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"^hindsight \d+\.\d+\.\d+\n$")
+
+    def test_no_command_is_a_usage_error(self):
+        self.assert_usage_error(says="hindsight --help")
+
+    def test_unknown_command_is_named(self):
+        self.assert_usage_error("sing", says="there is no command 'sing'")
+
+    def test_unknown_option_is_named(self):
+        self.assert_usage_error("rankers", "--loud", says="--loud")
+        self.assert_usage_error("rankers", "--loud", says="hindsight rankers --help")
+
+    def test_newlines_in_arguments_stay_on_one_line(self):
+        self.assert_usage_error("rankers", "no\nsuch\nranker", says="no such ranker")
+
+    def test_options_that_exclude_each_other_are_a_usage_error(self):
+        self.assert_usage_error("rankers", "--json", "--markdown", says="--json")
+
+    def test_full_disk_is_a_failure_of_the_machine(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "rankers"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Rankers(unittest.TestCase):
+    NAMES = ["noregret-klrank", "greedy-klrank", "klrank", "online-ranknet", "category-ranking", "hits", "pagerank",
+             "mcrank", "random"]
+
+    def test_json_has_every_ranker_with_its_promises(self):
+        rankers = json.loads(run("rankers", "--json").stdout)["rankers"]
+        self.assertEqual(sorted(ranker["name"] for ranker in rankers), sorted(self.NAMES))
+        for ranker in rankers:
+            for key in ("summary", "paper", "guarantee", "assumptions"):
+                self.assertTrue(ranker[key], (ranker["name"], key))
+            for param in ranker["params"]:
+                self.assertTrue(param["help"], (ranker["name"], param))
+                if param["type"] in ("number", "integer"):
+                    if param["minimum"] is not None:
+                        self.assertLessEqual(param["minimum"], param["default"])
+                    if param["maximum"] is not None:
+                        self.assertGreaterEqual(param["maximum"], param["default"])
+                if param["type"] == "word":
+                    self.assertIn(param["default"], param["words"])
+
+    def test_text_names_every_ranker_within_100_columns(self):
+        text = run("rankers").stdout
+        for name in self.NAMES:
+            self.assertIn(f"\n{name}\n", "\n" + text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_one_ranker_can_be_asked_for(self):
+        self.assertTrue(run("rankers", "mcrank").stdout.startswith("mcrank\n"))
+
+    def test_unknown_ranker_is_bad_input(self):
+        done = run("rankers", "bestrank")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn("bestrank", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Holds the documents against the tree: paths exist, folders are named, papers are listed, commands work as printed.
+
+Usage: docs_test.py SOURCE_FOLDER PROGRAM
+"""
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(2)).resolve()
+SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+PAGES = sorted([*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")])
+TEXT_FILES = ("*.md", "*.h", "*.cc", "*.py")
+
+PATH = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?")
+SUFFIXES = (".md", ".h", ".cc", ".sh", ".py", ".cmake", ".json", ".txt")
+# Made by running the program, or sent by the reader.
+NOT_OURS = re.compile(r"build/.*|report\.(html|json)|papers\.tsv|citations\.tsv")
+
+
+def named_paths(text):
+    """What a page names as a file or folder: links, and code spans that look like paths."""
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        if "://" not in target:
+            yield target
+    for span in re.findall(r"`([^`\n]+)`", prose):
+        word = span.split()[0]
+        looks_like_path = "/" in word or word.endswith(SUFFIXES)
+        if looks_like_path and PATH.fullmatch(word) and not NOT_OURS.fullmatch(word):
+            yield word
+
+
+def missing_paths(text, folders):
+    return [path for path in named_paths(text) if not any((folder / path).exists() for folder in folders)]
+
+
+def printed_commands(text):
+    """The lines of a page's shell blocks that run the program."""
+    for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
+        for line in block.splitlines():
+            if line.startswith("build/hindsight "):
+                yield shlex.split(line, comments=True)[1:]
+
+
+class Checker(unittest.TestCase):
+    """The checks below can fail: here they do."""
+
+    def test_missing_link_and_missing_span_are_found(self):
+        text = "[gone](no/such.md) and `src/no_such.h`, but `README.md`, `a b`, `hindsight::core` and `build/hindsight`"
+        self.assertEqual(missing_paths(text, [SOURCE]), ["no/such.md", "src/no_such.h"])
+
+    def test_commands_are_read_from_shell_blocks_only(self):
+        text = "```sh\nbuild/hindsight rankers  # all\n./test\n```\n```\nbuild/hindsight bench\n```"
+        self.assertEqual(list(printed_commands(text)), [["rankers"]])
+
+
+class Documents(unittest.TestCase):
+    def test_every_path_that_is_named_exists(self):
+        for page in PAGES:
+            with self.subTest(page=page.name):
+                # A page may name a header as its users include it.
+                folders = [SOURCE, page.parent, SOURCE / "include/hindsight"]
+                self.assertEqual(missing_paths(page.read_text(), folders), [])
+
+    def test_architecture_names_every_folder(self):
+        text = (SOURCE / "ARCHITECTURE.md").read_text()
+        tracked = subprocess.run(["git", "-c", "safe.directory=*", "-C", SOURCE, "ls-files"], capture_output=True,
+                                 text=True, check=True).stdout.splitlines()
+        tops = {path.split("/")[0] for path in tracked if "/" in path} - {"src", "include"}
+        folders = {f"{top}/" for top in tops} | {"/".join(path.split("/")[:2]) + "/" for path in tracked
+                                                 if path.startswith("src/") and path.count("/") > 1}
+        unnamed = [folder for folder in sorted(folders) if f"`{folder}`" not in text]
+        self.assertEqual(unnamed, [])
+
+    def test_every_paper_that_is_cited_is_listed(self):
+        key = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\]")
+        listed = set(key.findall((SOURCE / "docs/references.md").read_text()))
+        for folder in ("include", "src", "tests", "docs", "fuzz", "bench", "examples"):
+            for pattern in TEXT_FILES:
+                for file in (SOURCE / folder).rglob(pattern):
+                    unknown = set(key.findall(file.read_text())) - listed
+                    self.assertEqual(unknown, set(), f"{file} cites what docs/references.md does not list")
+
+    def test_table_of_rankers_is_current(self):
+        printed = subprocess.run([PROGRAM, "rankers", "--markdown"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual((SOURCE / "docs/rankers.md").read_text(), printed,
+                         "run `build/hindsight rankers --markdown > docs/rankers.md`")
+
+    def test_readme_commands_work_as_printed(self):
+        commands = list(printed_commands((SOURCE / "README.md").read_text()))
+        self.assertGreaterEqual(len(commands), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in commands:
+                done = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
