@@ -30,6 +30,8 @@ EdgeList GraphRanker::co_pick_edges(const Signals& signals) const {
   edges.begin.push_back(0);
   for (std::size_t i = 0; i < items_added(); ++i) {
     if (i < signals.size()) {
+      edges.target.push_back(static_cast<ItemIndex>(i));
+      edges.weight.push_back(static_cast<double>(signals.picks(static_cast<ItemIndex>(i))));
       for (const Signals::Count& neighbour : signals.neighbours(static_cast<ItemIndex>(i))) {
         if (neighbour.key < items_added()) {
           edges.target.push_back(static_cast<ItemIndex>(neighbour.key));

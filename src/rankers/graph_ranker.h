@@ -24,6 +24,7 @@ struct GraphParams {
 };
 
 /// Edges by source: of node i, target[begin[i]] ... target[begin[i + 1] - 1], each with its weight.
+/// Of co-picks, the edge of a node to itself carries its picks.
 struct EdgeList {
   std::vector<std::uint64_t> begin;
   std::vector<ItemIndex> target;

@@ -30,6 +30,12 @@ class Hits final : public GraphRanker {
         for (std::uint64_t e = edges.begin[i]; e < edges.begin[i + 1]; ++e) {
           hub += edges.weight[e] * scores[edges.target[e]];
         }
+        if (!params().links) {
+          // The hubs are the sessions: with one row of A for each, A^T A is the matrix of co-picks
+          // itself.
+          next[i] = hub;
+          continue;
+        }
         for (std::uint64_t e = edges.begin[i]; e < edges.begin[i + 1]; ++e) {
           next[edges.target[e]] += edges.weight[e] * hub;  // (A^T A x)_j
         }

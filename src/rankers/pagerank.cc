@@ -29,14 +29,16 @@ class PageRank final : public GraphRanker {
       for (std::size_t i = 0; i < n; ++i) {
         double out_weight = 0.0;
         for (std::uint64_t e = edges.begin[i]; e < edges.begin[i + 1]; ++e) {
-          out_weight += edges.weight[e];
+          out_weight += edges.target[e] == i ? 0.0 : edges.weight[e];
         }
         if (out_weight <= 0.0) {
           dangling += scores[i];
           continue;
         }
         for (std::uint64_t e = edges.begin[i]; e < edges.begin[i + 1]; ++e) {
-          next[edges.target[e]] += scores[i] * edges.weight[e] / out_weight;
+          if (edges.target[e] != i) {
+            next[edges.target[e]] += scores[i] * edges.weight[e] / out_weight;
+          }
         }
       }
       const double base = ((1.0 - damping_) + damping_ * dangling) * uniform;

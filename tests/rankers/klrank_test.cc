@@ -1,0 +1,247 @@
+// What the rankers of the KLRank family promise beyond the conformance suite.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hindsight/registry.h"
+#include "hindsight/signals.h"
+#include "src/core/regret.h"
+#include "tests/support/stream.h"
+
+namespace hindsight {
+namespace {
+
+class KlRankTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Ranker> make(const char* name, const ParamMap& params = {}, ItemIndex items = 6) {
+    auto ranker = *make_ranker(name, params);
+    for (ItemIndex i = 0; i < items; ++i) {
+      const Item item = testing::plain_item(i);
+      EXPECT_TRUE(ranker->add_items(std::span(&item, 1)).ok());
+    }
+    return ranker;
+  }
+
+  Result<Decision> rank(const Ranker& ranker, const std::vector<ItemIndex>& candidates,
+                        std::size_t k, std::uint64_t counter = 1,
+                        std::span<const double> prior = {}) {
+    Request request;
+    request.decision = {0, counter};
+    request.candidates = candidates;
+    request.k = k;
+    request.prior = prior;
+    Rng rng = Rng::for_decision(1, request.decision);
+    return ranker.rank(request, signals_, rng);
+  }
+
+  void click(Ranker& ranker, const Decision& decision, std::vector<ItemIndex> clicked) {
+    Feedback feedback;
+    feedback.decision = decision.id;
+    feedback.clicked = std::move(clicked);
+    ASSERT_TRUE(ranker.learn(decision, feedback, signals_).ok());
+  }
+
+  Signals signals_;
+};
+
+// [Delage09] Table 1 by hand: two items, theta = 0, the first click moves theta by eta (1 - 1/2)
+// each way.
+TEST_F(KlRankTest, FirstStepIsThatOfTableOne) {
+  auto ranker = make("klrank", {{"alpha", 3.0}, {"choice_set", std::string("candidates")}});
+  const auto decision = rank(*ranker, {1, 4}, 2);
+  click(*ranker, *decision, {4});
+  const double eta = 2 * 3.0 * std::pow(2.0, 0.25) / (2 * std::sqrt(2.0));
+  EXPECT_NEAR(ranker->item_score(4), 0.5 * eta, 1e-12);
+  EXPECT_NEAR(ranker->item_score(1), -0.5 * eta, 1e-12);
+  EXPECT_EQ(ranker->item_score(0), 0.0);
+  EXPECT_NEAR(ranker->regret()->learned_cost(), std::log(2.0), 1e-15);
+}
+
+TEST_F(KlRankTest, ThreeListsAreMadeFromOneLearner) {
+  const ParamMap params = {{"choice_set", std::string("candidates")}};
+  auto first = make("klrank", params);
+  auto whole = make("noregret-klrank", params);
+  auto greedy = make("greedy-klrank", params);
+  const std::vector<ItemIndex> candidates = {0, 1, 2, 3, 4, 5};
+  for (std::uint64_t t = 1; t <= 200; ++t) {
+    const auto pick = static_cast<ItemIndex>(t * t % 5);
+    for (Ranker* ranker : {first.get(), whole.get(), greedy.get()}) {
+      click(*ranker, *rank(*ranker, candidates, 6, t), {pick});
+    }
+  }
+  for (ItemIndex i = 0; i < 6; ++i) {
+    // The sums run in the order of the lists, which differ: equal up to rounding.
+    EXPECT_NEAR(first->item_score(i), whole->item_score(i), 1e-12);
+    EXPECT_NEAR(first->item_score(i), greedy->item_score(i), 1e-12);
+  }
+  EXPECT_NEAR(first->regret()->learned_cost(), greedy->regret()->learned_cost(), 1e-9);
+  EXPECT_NEAR(first->regret()->served_cost(), greedy->regret()->served_cost(), 1e-9);
+}
+
+TEST_F(KlRankTest, AListOfOneOutOfSeveralIsRefusedOnlyWhereThePickIsAmongTheShown) {
+  auto shown = make("klrank");
+  const auto refused = rank(*shown, {0, 1, 2}, 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_TRUE(rank(*shown, {0}, 1).ok());
+  auto all = make("klrank", {{"choice_set", std::string("candidates")}});
+  EXPECT_TRUE(rank(*all, {0, 1, 2}, 1).ok());
+  EXPECT_TRUE(rank(*make("random"), {0, 1, 2}, 1).ok());
+}
+
+// The learning loss is the choice among the shown items: what was not shown does not move.
+TEST_F(KlRankTest, OnlyTheShownItemsLearn) {
+  auto ranker = make("klrank");
+  const auto decision = rank(*ranker, {0, 1, 2, 3, 4, 5}, 3);
+  ASSERT_EQ(decision->items.size(), 3U);
+  const ItemIndex picked = decision->items[1];
+  click(*ranker, *decision, {picked});
+  for (ItemIndex i = 0; i < 6; ++i) {
+    const bool was_shown =
+        std::find(decision->items.begin(), decision->items.end(), i) != decision->items.end();
+    EXPECT_EQ(ranker->item_score(i) != 0.0, was_shown);
+  }
+  EXPECT_NEAR(ranker->regret()->learned_cost(), std::log(3.0), 1e-15);
+}
+
+TEST_F(KlRankTest, NoClickIsNoStepAndNoCost) {
+  auto ranker = make("klrank");
+  const std::string before = model_hash(*ranker);
+  click(*ranker, *rank(*ranker, {0, 1, 2}, 2), {});
+  EXPECT_EQ(model_hash(*ranker), before);
+}
+
+TEST_F(KlRankTest, SeveralClicksAreLearnedOneAfterTheOther) {
+  auto at_once = make("klrank");
+  auto apart = make("klrank");
+  const auto decision = rank(*at_once, {0, 1, 2, 3}, 4);
+  click(*at_once, *decision, {2, 0, 2});  // the repeat counts once
+  click(*apart, *decision, {2});
+  click(*apart, *decision, {0});
+  EXPECT_EQ(model_hash(*at_once), model_hash(*apart));
+  EXPECT_EQ(at_once->regret()->clicks(), 2U);
+}
+
+TEST_F(KlRankTest, PriorsAreAddedToTheScoreAndLearnedAround) {
+  auto ranker = make("greedy-klrank");
+  const std::vector<double> prior = {0.0, 5.0, 1.0};
+  const auto decision = rank(*ranker, {0, 1, 2}, 3, 1, prior);
+  EXPECT_EQ(decision->items, (std::vector<ItemIndex>{1, 2, 0}));
+  EXPECT_EQ(decision->prior, (std::vector<double>{5.0, 1.0, 0.0}));
+  click(*ranker, *decision, {1});
+  // The favourite was picked: the prior had foreseen it, so that little is learned.
+  EXPECT_LT(ranker->item_score(1), 0.2);
+  EXPECT_GT(ranker->item_score(1), 0.0);
+}
+
+TEST_F(KlRankTest, HugePriorsAreRefusedNotRepaired) {
+  auto ranker = make("klrank");
+  const std::vector<double> huge = {1.5e308, -1.5e308};
+  const auto ok = rank(*ranker, {0, 1}, 2, 1, huge);
+  ASSERT_TRUE(ok.ok());  // finite, if far apart
+  EXPECT_EQ(ok->items[0], 0U);
+  click(*ranker, *ok, {0});
+  EXPECT_TRUE(std::isfinite(ranker->item_score(0)));
+}
+
+// With redraw, P(first | shown set) is the softmax over the set. Scores 2, 1, 0, -1 by learning
+// would be tedious: priors. 40,000 lists of 2 out of 4; each count within 5 standard deviations,
+// false alarm below 4e-6.
+TEST_F(KlRankTest, RedrawMakesTheFirstSlotTheSoftmaxOverTheShownSet) {
+  for (const char* name : {"noregret-klrank", "klrank"}) {
+    auto ranker = make(name, {{"redraw", true}});
+    const std::vector<double> prior = {2.0, 1.0, 0.0, -1.0};
+    double together = 0.0;
+    double zero_first = 0.0;
+    for (std::uint64_t t = 1; t <= 40'000; ++t) {
+      const auto decision = rank(*ranker, {0, 1, 2, 3}, 2, t, prior);
+      EXPECT_FALSE(decision->log_propensity.has_value());
+      const ItemIndex a = decision->items[0];
+      const ItemIndex b = decision->items[1];
+      if (std::min(a, b) == 0 && std::max(a, b) == 2) {
+        together += 1.0;
+        zero_first += a == 0 ? 1.0 : 0.0;
+        EXPECT_NEAR(decision->prob_first[a == 0 ? 0 : 1], 1 / (1 + std::exp(-2.0)), 1e-12);
+      }
+    }
+    const double p = 1 / (1 + std::exp(-2.0));
+    ASSERT_GT(together, 1000.0);
+    EXPECT_NEAR(zero_first, together * p, 5 * std::sqrt(together * p * (1 - p))) << name;
+  }
+}
+
+TEST_F(KlRankTest, FeaturesAreLearnedAndLongOnesRefused) {
+  auto ranker = *make_ranker("klrank", {{"phi", std::string("features")}, {"feature_bound", 2.0}});
+  std::vector<Item> items(4);
+  for (ItemIndex i = 0; i < 4; ++i) {
+    items[i].index = i;
+    items[i].dense = {i % 2 == 0 ? 1.0 : -1.0, 0.5};
+    items[i].sparse_index = {i};
+    items[i].sparse_value = {0.1};
+  }
+  ASSERT_TRUE(ranker->add_items(items).ok());
+  for (std::uint64_t t = 1; t <= 100; ++t) {
+    const auto decision = rank(*ranker, {0, 1}, 2, t);
+    ASSERT_EQ(decision->features.dense_dim, 2U);
+    click(*ranker, *decision, {0});
+  }
+  EXPECT_GT(ranker->item_score(2), ranker->item_score(3));  // never seen, but features like 0's
+  Item too_long = testing::plain_item(4);
+  too_long.dense = {2.0, 1.0};
+  const std::string before = model_hash(*ranker);
+  const auto refused = ranker->add_items(std::span(&too_long, 1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kFeatureTooLong);
+  EXPECT_EQ(model_hash(*ranker), before);
+}
+
+TEST_F(KlRankTest, RequestsMayBringFeaturesOfTheirOwnThatGrow) {
+  auto ranker = make("klrank", {{"phi", std::string("items+features")}, {"feature_bound", 3.0}});
+  const std::vector<ItemIndex> candidates = {0, 1};
+  for (std::uint64_t t = 1; t <= 50; ++t) {
+    FeatureRows rows{.dense_dim = 0,
+                     .dense = {},
+                     .row_begin = {0, 1, 2},
+                     .sparse_index = {static_cast<std::uint32_t>(t), 0},
+                     .sparse_value = {1.0, 1.0}};
+    Request request;
+    request.decision = {0, t};
+    request.candidates = candidates;
+    request.k = 2;
+    request.features = &rows;
+    Rng rng(t);
+    const auto decision = ranker->rank(request, signals_, rng);
+    ASSERT_TRUE(decision.ok());
+    click(*ranker, *decision, {1});
+  }
+  EXPECT_GT(ranker->item_score(1), ranker->item_score(0));
+}
+
+TEST_F(KlRankTest, LateClicksAreChargedAtLearningAndAsServed) {
+  auto ranker = make("klrank", {{"choice_set", std::string("candidates")}});
+  const auto early = rank(*ranker, {0, 1}, 2, 1);
+  for (std::uint64_t t = 2; t <= 50; ++t) {
+    click(*ranker, *rank(*ranker, {0, 1}, 2, t), {0});
+  }
+  const double learned = ranker->regret()->learned_cost();
+  const double served = ranker->regret()->served_cost();
+  click(*ranker, *early, {1});  // by now the model would bet against it
+  EXPECT_NEAR(ranker->regret()->served_cost() - served, std::log(2.0), 1e-12);
+  EXPECT_GT(ranker->regret()->learned_cost() - learned, 1.0);
+}
+
+TEST_F(KlRankTest, RemovedItemsLeaveTheListsButTheirOpenDecisionsStillLearn) {
+  auto ranker = make("klrank");
+  const auto open = rank(*ranker, {0, 1, 2}, 3);
+  const ItemIndex gone = 1;
+  ASSERT_TRUE(ranker->remove_items(std::span(&gone, 1)).ok());
+  EXPECT_EQ(rank(*ranker, {0, 1}, 2).error().code, ErrorCode::kUnknownItem);
+  click(*ranker, *open, {1});
+  EXPECT_EQ(ranker->regret()->clicks(), 1U);
+  const Item again = testing::plain_item(1);
+  EXPECT_FALSE(ranker->add_items(std::span(&again, 1)).ok());
+}
+
+}  // namespace
+}  // namespace hindsight
