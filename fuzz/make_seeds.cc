@@ -7,7 +7,11 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
+#include "hindsight/registry.h"
+#include "hindsight/signals.h"
 #include "src/core/check.h"
 
 namespace {
@@ -45,6 +49,77 @@ void write_table_seeds(const fs::path& folder) {
   }
 }
 
+/// The defaults, and each switch and word of a row in another position.
+std::vector<hindsight::ParamMap> variants(const hindsight::RankerInfo& info) {
+  std::vector<hindsight::ParamMap> all = {{}};
+  for (const hindsight::ParamSpec& spec : info.params) {
+    const std::string name(spec.name);
+    if (const bool* on = std::get_if<bool>(&spec.default_value)) {
+      all.push_back({{name, !*on}});
+    }
+    for (const std::string_view word : spec.words) {
+      all.push_back({{name, std::string(word)}});
+      if (name == "phi") {
+        all.back().emplace("feature_bound", 2.0);
+      } else if (name == "optimiser") {
+        all.back().insert({{"horizon", 100.0}, {"curvature", 0.5}});
+      }
+    }
+  }
+  return all;
+}
+
+/// Three items, four decisions, four clicks.
+void teach(hindsight::Ranker& ranker) {
+  const std::vector<hindsight::ItemIndex> candidates = {0, 1, 2};
+  std::vector<hindsight::Item> items(candidates.size());
+  hindsight::Signals signals;
+  for (const hindsight::ItemIndex i : candidates) {
+    items[i].index = i;
+    items[i].dense = {0.5, -0.25};
+    items[i].sparse_index = {i};
+    items[i].sparse_value = {0.125};
+    signals.item_added(i, 0);
+  }
+  items[2].links = {0};
+  HINDSIGHT_CHECK(ranker.add_items(items).ok());
+  hindsight::Rng rng(1);
+  for (std::uint64_t n = 0; n < 4; ++n) {
+    hindsight::Request request;
+    request.decision = {.source = 0, .counter = n};
+    request.candidates = candidates;
+    request.k = 2;
+    const auto decision = ranker.rank(request, signals, rng);
+    HINDSIGHT_CHECK(decision.ok());
+    hindsight::Feedback feedback;
+    feedback.decision = decision->id;
+    feedback.clicked = {decision->shown().front()};
+    HINDSIGHT_CHECK(ranker.learn(*decision, feedback, signals).ok());
+  }
+}
+
+/// Small models of every ranker, empty and after a few clicks.
+void write_model_seeds(const fs::path& folder) {
+  for (const hindsight::RankerInfo& info : hindsight::ranker_registry()) {
+    int number = 0;
+    for (const hindsight::ParamMap& params : variants(info)) {
+      const auto made = hindsight::make_ranker(info.name, params);
+      if (!made.ok()) {
+        continue;  // words that make no sense together
+      }
+      const auto save = [&](const char* suffix) {
+        const std::vector<std::byte> bytes = save_ranker(info.name, params, **made);
+        write(folder / (std::string(info.name) + std::to_string(number) + suffix),
+              {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      };
+      save("-empty");
+      teach(**made);
+      save("-learned");
+      ++number;
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,5 +128,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   write_table_seeds(fs::path(argv[1]) / "fuzz_table_reader");
+  write_model_seeds(fs::path(argv[1]) / "fuzz_save_format");
   return 0;
 }

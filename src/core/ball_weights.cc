@@ -17,6 +17,17 @@ void grow(std::vector<double>& block, std::size_t count) {
   }
 }
 
+// Beyond what any run of steps reaches, and far enough from overflow that steps and squares of a
+// loaded model stay finite.
+constexpr double kLargestWeight = 0x1p300;
+// Outside of this the scale is folded in.
+constexpr double kLargestScale = 0x1p40;
+
+bool within(std::span<const double> values, double limit) {
+  return std::all_of(values.begin(), values.end(),
+                     [limit](double value) { return std::abs(value) <= limit; });
+}
+
 double slope_at(std::span<const double> raw, std::size_t picked, const LossSlope& slope,
                 std::size_t i) {
   return slope.factor * raw[i] + (i == picked ? slope.picked_extra : 0.0);
@@ -148,7 +159,7 @@ void BallWeights::project(double radius) {
     scale_ *= radius / length;
   }
   // Far from 1 the representation would lose range; fold it in long before.
-  if (scale_ < 0x1p-40 || scale_ > 0x1p40) {
+  if (scale_ < 1.0 / kLargestScale || scale_ > kLargestScale) {
     refresh();
   }
 }
@@ -191,11 +202,13 @@ Result<void> BallWeights::load(ByteReader& in) {
   in.get(squared_norm_);
   in.get(touched_);
   HINDSIGHT_RETURN_IF_ERROR(in.check("weights"));
-  const bool sane = std::isfinite(scale_) && scale_ > 0.0 && std::isfinite(squared_norm_) &&
-                    squared_norm_ >= 0.0 && all_finite(items_) && all_finite(dense_) &&
-                    all_finite(sparse_);
+  const bool sane = scale_ >= 1.0 / kLargestScale && scale_ <= kLargestScale &&
+                    squared_norm_ >= 0.0 && squared_norm_ <= kLargestWeight * kLargestWeight &&
+                    within(items_, kLargestWeight) && within(dense_, kLargestWeight) &&
+                    within(sparse_, kLargestWeight);
   if (!sane) {
-    return Error{ErrorCode::kCorrupt, "the saved weights are not finite", "weights"};
+    return Error{ErrorCode::kCorrupt, "the saved weights are not finite or out of range",
+                 "weights"};
   }
   return {};
 }
