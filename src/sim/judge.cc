@@ -51,8 +51,7 @@ void Judge::learned(const RegretAccount* account) {
   }
   result_.cost_at.push_back(cost_sum_);
   if (account != nullptr) {
-    result_.regret.push_back(
-        {t_, account->learned_cost(), account->theorem_bound(), account->data_bound()});
+    result_.regret.push_back(*account);
   }
 }
 

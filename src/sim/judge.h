@@ -10,10 +10,9 @@
 
 #include "hindsight/types.h"
 #include "src/core/metrics.h"
+#include "src/core/regret.h"
 
 namespace hindsight {
-
-class RegretAccount;
 
 /// Means over the queries of one block, which ends with query t.
 struct CurvePoint {
@@ -23,22 +22,14 @@ struct CurvePoint {
   double ndcg = 0.0;
 };
 
-/// The ranker's own account after t learned clicks (Ranker::regret).
-struct RegretCheckpoint {
-  std::uint64_t t = 0;
-  double learned_cost = 0.0;
-  double theorem_bound = 0.0;
-  double data_bound = 0.0;
-};
-
 struct ReplayResult {
   ClickMetrics metrics;
   std::vector<CurvePoint> curve;
   /// Cumulated K-L cost of the first 1, 2, 4, 8, ... queries, and of all.
   std::vector<std::uint64_t> checkpoints;
   std::vector<double> cost_at;
-  /// At the same checkpoints; empty where the ranker keeps no account.
-  std::vector<RegretCheckpoint> regret;
+  /// The ranker's own account at the same checkpoints; empty where it keeps none.
+  std::vector<RegretAccount> regret;
 };
 
 /// 1, 2, 4, ... up to `count`, and `count` itself.

@@ -56,11 +56,11 @@ TEST(Adversary, CannotHurtNoRegretKlRankInTheLongRun) {
   EXPECT_LT(late_distance, 0.56);
   EXPECT_LT(result.curve.back().kl_cost, random_cost + 0.25);
   ASSERT_EQ(result.regret.size(), result.checkpoints.size());
-  for (const RegretCheckpoint& point : result.regret) {
+  for (const RegretAccount& point : result.regret) {
     const double regret_against_uniform =
-        point.learned_cost - random_cost * static_cast<double>(point.t);
-    EXPECT_LE(regret_against_uniform, point.data_bound) << point.t;
-    EXPECT_LE(regret_against_uniform, point.theorem_bound) << point.t;
+        point.learned_cost() - random_cost * static_cast<double>(point.clicks());
+    EXPECT_LE(regret_against_uniform, point.data_bound()) << point.clicks();
+    EXPECT_LE(regret_against_uniform, point.theorem_bound()) << point.clicks();
   }
 }
 
