@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace hindsight {
 
@@ -54,6 +55,11 @@ class Rng {
 
   /// RETURNS: a draw of the exponential law of mean 1, in [0, 36.8).
   double exponential();
+
+  /// Many draws at once, vectorised. What is left of the current block is dropped; from there on
+  /// the values are those of as many calls of uniform_positive() or exponential().
+  void fill_uniform_positive(std::span<double> out);
+  void fill_exponential(std::span<double> out);
 
   /// RETURNS: a draw of the standard normal law (polar method).
   double normal();

@@ -171,6 +171,27 @@ double SumOfFloats(const float* x, std::size_t n) {
   return acc.total();
 }
 
+bool AllFinite(const double* x, std::size_t n) {
+  const D d;
+  const V zero = hn::Zero(d);
+  V sum[kVectors];
+  for (V& lane : sum) {
+    lane = zero;
+  }
+  // 0 * x is 0 for a finite x and not a number for any other.
+  std::size_t i = for_blocks(n, [&](std::size_t j, std::size_t at) {
+    sum[j] = hn::Add(sum[j], hn::Mul(zero, hn::LoadU(d, x + at)));
+  });
+  for (std::size_t j = 1; j < kVectors; ++j) {
+    sum[0] = hn::Add(sum[0], sum[j]);
+  }
+  bool finite = hn::AllTrue(d, hn::Eq(sum[0], zero));
+  for (; i < n; ++i) {
+    finite = finite && std::isfinite(x[i]);
+  }
+  return finite;
+}
+
 double ExpShifted(const double* x, double shift, double* out, std::size_t n) {
   const D d;
   const V vshift = hn::Set(d, shift);
@@ -301,6 +322,7 @@ namespace hindsight {
 HWY_EXPORT(MaxOf);
 HWY_EXPORT(SumOf);
 HWY_EXPORT(SumOfFloats);
+HWY_EXPORT(AllFinite);
 HWY_EXPORT(ExpShifted);
 HWY_EXPORT(LogOf);
 HWY_EXPORT(GatherScaled);
@@ -319,12 +341,7 @@ double sum_of(std::span<const float> x) {
 double sum_of(std::span<const double> x) { return HWY_DYNAMIC_DISPATCH(SumOf)(x.data(), x.size()); }
 
 bool all_finite(std::span<const double> x) {
-  for (const double value : x) {
-    if (!std::isfinite(value)) {
-      return false;
-    }
-  }
-  return true;
+  return HWY_DYNAMIC_DISPATCH(AllFinite)(x.data(), x.size());
 }
 
 double exp_shifted(std::span<const double> x, double shift, std::span<double> out) {

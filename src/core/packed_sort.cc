@@ -1,10 +1,91 @@
 #include "src/core/packed_sort.h"
 
+#include <hwy/contrib/sort/vqsort.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "src/core/check.h"
 
 namespace hindsight {
+namespace {
+
+/// All words are distinct, so that every correct algorithm gives the same result.
+void sort_words(std::span<std::uint64_t> words) {
+  constexpr std::size_t kWorthVectors = 64;
+  if (words.size() < kWorthVectors) {
+    std::sort(words.begin(), words.end());
+  } else {
+    hwy::Sorter()(words.data(), words.size(), hwy::SortAscending());
+  }
+}
+
+/// Keeps, of words whose upper bits are keys, some that include all with a key not above the k-th
+/// smallest. RETURNS: how many, now in front.
+///
+/// A few words say roughly where the k-th lies; one pass without branches keeps what is not above
+/// that. Where the guess was too low, everything stays.
+std::size_t keep_likely(std::span<std::uint64_t> words, std::uint64_t position_mask,
+                        std::size_t k) {
+  constexpr std::size_t kSample = 32;
+  if (words.size() < 8 * kSample || k > words.size() / 8) {
+    return words.size();
+  }
+  std::array<std::uint64_t, kSample> sample;
+  for (std::size_t j = 0; j < kSample; ++j) {
+    sample[j] = words[(2 * j + 1) * words.size() / (2 * kSample)];
+  }
+  const double expected = static_cast<double>(k * kSample) / static_cast<double>(words.size());
+  const auto rank = static_cast<std::size_t>(expected + 2.0 * std::sqrt(expected) + 2.0);
+  std::nth_element(sample.begin(), sample.begin() + rank, sample.end());
+  const std::uint64_t limit = sample[rank] | position_mask;
+  const auto small = static_cast<std::size_t>(
+      std::count_if(words.begin(), words.end(), [&](std::uint64_t w) { return w <= limit; }));
+  if (small < k) {
+    return words.size();
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; kept < small; ++i) {
+    const std::uint64_t word = words[i];
+    words[kept] = word;
+    kept += word <= limit ? 1 : 0;
+  }
+  return kept;
+}
+
+/// As keep_likely, and no others.
+std::size_t keep_smallest(std::span<std::uint64_t> words, std::uint64_t position_mask,
+                          std::size_t k) {
+  words = words.first(keep_likely(words, position_mask, k));
+  if (words.size() <= 2 * k) {
+    return words.size();  // sorting them all costs less than another selection
+  }
+  const auto kth = words.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(words.begin(), kth, words.end());
+  const std::uint64_t limit = *kth | position_mask;
+  const auto end =
+      std::partition(kth + 1, words.end(), [&](std::uint64_t w) { return w <= limit; });
+  return static_cast<std::size_t>(end - words.begin());
+}
+
+/// Puts right the order of positions whose keys differ only in the bits under the mask. REQUIRES:
+/// `order` is sorted by the other bits
+void sort_by_lower_bits(std::span<const std::uint64_t> keys, std::uint64_t position_mask,
+                        std::span<std::uint32_t> order) {
+  for (auto begin = order.begin(); begin != order.end();) {
+    auto end = begin + 1;
+    while (end != order.end() && (keys[*end] | position_mask) == (keys[*begin] | position_mask)) {
+      ++end;
+    }
+    std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
+      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+    });
+    begin = end;
+  }
+}
+
+}  // namespace
 
 std::vector<std::uint32_t> positions_of_smallest(std::span<const std::uint64_t> keys,
                                                  std::size_t k) {
@@ -15,43 +96,21 @@ std::vector<std::uint32_t> positions_of_smallest(std::span<const std::uint64_t> 
   for (std::size_t i = 0; i < n; ++i) {
     packed[i] = (keys[i] & ~position_mask) | i;
   }
+  const std::size_t kept = k < n ? keep_smallest(packed, position_mask, k) : n;
+  sort_words(std::span(packed).first(kept));
 
-  std::size_t count = n;
-  if (k < n) {
-    const auto kth = packed.begin() + static_cast<std::ptrdiff_t>(k - 1);
-    std::nth_element(packed.begin(), kth, packed.end());
-    // All that might equal the k-th key share its upper bits.
-    const std::uint64_t limit = *kth | position_mask;
-    count = static_cast<std::size_t>(
-        std::partition(kth + 1, packed.end(), [&](std::uint64_t p) { return p <= limit; }) -
-        packed.begin());
-  }
-  std::sort(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(count));
-
-  std::vector<std::uint32_t> order(count);
+  std::vector<std::uint32_t> order(kept);
   bool exact = true;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < kept; ++i) {
     order[i] = static_cast<std::uint32_t>(packed[i] & position_mask);
-    // Out of order only if the bits that were given up say so.
     exact = exact && (i == 0 || keys[order[i - 1]] <= keys[order[i]]);
   }
   if (!exact) {
-    for (std::size_t begin = 0; begin < count;) {
-      std::size_t end = begin + 1;
-      while (end < count && (packed[end] | position_mask) == (packed[begin] | position_mask)) {
-        ++end;
-      }
-      std::sort(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(end),
-                [&](std::uint32_t a, std::uint32_t b) {
-                  return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-                });
-      begin = end;
-    }
+    sort_by_lower_bits(keys, position_mask, order);
   }
-  const std::uint64_t last = keys[order[k - 1]];
-  while (count > k && keys[order[count - 1]] != last) {
-    --count;
+  std::size_t count = k;
+  while (count < kept && keys[order[count]] == keys[order[k - 1]]) {
+    ++count;
   }
   order.resize(count);
   return order;

@@ -3,51 +3,67 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "src/core/check.h"
 #include "src/core/det_math.h"
 #include "src/core/kernels.h"
-#include "src/core/packed_sort.h"
+#include "src/core/race.h"
 
 namespace hindsight {
 namespace {
 
-/// Appends to `order` the winners of an exponential race among `pool` (positions into `scores`),
-/// up to k in all: the smallest keys E_i / w_i, E_i exponential. RETURNS: those of the pool whose
-/// weight is zero once the pool's maximum is subtracted.
-std::vector<std::uint32_t> race(std::span<const double> scores, std::span<const std::uint32_t> pool,
-                                std::size_t k, Rng& rng, std::vector<std::uint32_t>& order) {
-  std::vector<double> weight(pool.size());
-  for (std::size_t i = 0; i < pool.size(); ++i) {
-    weight[i] = scores[pool[i]];
+/// Where a finishing time for every item is cheaper than jumps: a contender costs as much as this
+/// many items (measured).
+constexpr std::size_t kItemsPerContender = 8;
+
+bool race_all(std::size_t n, std::size_t k) { return n / kItemsPerContender < k; }
+
+Result<std::vector<std::uint32_t>> draw_by_weight(std::span<const double> weights, std::size_t k,
+                                                  Rng& rng) {
+  if (race_all(weights.size(), k)) {
+    return race_of_all(weights, k, rng);
   }
-  exp_shifted(weight, max_of(weight), weight);
-  std::vector<std::uint64_t> keys;
-  std::vector<std::uint32_t> racers;
-  std::vector<std::uint32_t> left;
-  keys.reserve(pool.size());
-  racers.reserve(pool.size());
-  for (std::size_t i = 0; i < pool.size(); ++i) {
-    if (weight[i] > 0.0) {
-      keys.push_back(ascending_key(rng.exponential() / weight[i]));
-      racers.push_back(pool[i]);
-    } else {
-      left.push_back(pool[i]);
+  return race_with_jumps(weights, k, rng);
+}
+
+/// Positions (from `pool`, or all of `weights` if it is empty) whose weight is zero.
+std::vector<std::uint32_t> zero_weights(std::span<const double> weights,
+                                        std::span<const std::uint32_t> pool) {
+  std::vector<std::uint32_t> zeros;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (weights[i] == 0.0) {
+      zeros.push_back(pool.empty() ? static_cast<std::uint32_t>(i) : pool[i]);
     }
   }
-  const std::size_t wanted = std::min(k - order.size(), racers.size());
-  std::vector<std::uint32_t> winners = positions_of_smallest(keys, wanted);
-  winners.resize(wanted);
-  for (const std::uint32_t w : winners) {
-    order.push_back(racers[w]);
+  return zeros;
+}
+
+template <class T>
+Result<std::vector<std::uint32_t>> draw_checked(std::span<const T> weights, std::size_t k,
+                                                Rng& rng) {
+  HINDSIGHT_RETURN_IF_ERROR(check_list_size(weights.size(), k));
+  std::vector<std::uint32_t> order;
+  if (race_all(weights.size(), k)) {
+    HINDSIGHT_RETURN_IF_ERROR(check_weights(weights));
+    order = race_of_all(std::vector<double>(weights.begin(), weights.end()), k, rng);
+  } else {
+    HINDSIGHT_ASSIGN_OR_RETURN(order, race_with_jumps(weights, k, rng));
   }
-  return left;
+  if (order.size() < k) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "k is " + std::to_string(k) + ", but only " + std::to_string(order.size()) +
+                     " weights are positive",
+                 "k"};
+  }
+  return order;
 }
 
 /// Below this a sum of weights may lack terms that underflowed.
 constexpr double kReliableSum = 1e-280;
 
-/// The factors of slots `from` and later, in the log domain: slower, and right for any scores.
+/// The factors of slots `from` and later: slower, and right for any scores. The sum of the weights
+/// of what is left is kept as e^best * sum, with `best` the largest score in it.
 double log_propensity_of_tail(std::span<const double> scores, std::span<const std::uint32_t> order,
                               std::size_t from) {
   std::vector<char> is_shown(scores.size(), 0);
@@ -60,18 +76,18 @@ double log_propensity_of_tail(std::span<const double> scores, std::span<const st
       unshown.push_back(scores[i]);
     }
   }
-  std::size_t j = order.size();
+  double best = unshown.empty() ? scores[order.back()] : max_of(unshown);
+  double sum = exp_shifted(unshown, best, unshown);
   double result = 0.0;
-  double log_sum = 0.0;
-  if (unshown.empty()) {
-    log_sum = scores[order[--j]];  // the last of a full list has probability 1
-  } else {
-    log_sum = log_sum_exp(unshown, unshown);
-  }
-  while (j-- > from) {
+  for (std::size_t j = order.size(); j-- > from;) {
     const double score = scores[order[j]];
-    log_sum = std::max(score, log_sum) + det_log1p_exp(-std::abs(score - log_sum));
-    result += score - log_sum;
+    if (score <= best) {
+      sum += det_exp(score - best);
+    } else {
+      sum = 1.0 + sum * det_exp(best - score);
+      best = score;
+    }
+    result += (score - best) - det_log(sum);
   }
   return result;
 }
@@ -81,14 +97,35 @@ double log_propensity_of_tail(std::span<const double> scores, std::span<const st
 Result<std::vector<std::uint32_t>> draw_plackett_luce(std::span<const double> scores, std::size_t k,
                                                       Rng& rng) {
   HINDSIGHT_RETURN_IF_ERROR(check_scores(scores, k));
-  std::vector<std::uint32_t> order;
-  order.reserve(k);
-  std::vector<std::uint32_t> pool(scores.size());
-  std::iota(pool.begin(), pool.end(), 0U);
+  std::vector<double> weights(scores.size());
+  exp_shifted(scores, max_of(scores), weights);
+  HINDSIGHT_ASSIGN_OR_RETURN(std::vector<std::uint32_t> order, draw_by_weight(weights, k, rng));
+  std::vector<std::uint32_t> pool;  // positions that `weights` stands for; empty: all
   while (order.size() < k) {
-    pool = race(scores, pool, k, rng, order);
+    // All positive weights are used up. The others go on among themselves.
+    pool = zero_weights(weights, pool);
+    weights.resize(pool.size());
+    for (std::size_t i = 0; i < pool.size(); ++i) {
+      weights[i] = scores[pool[i]];
+    }
+    exp_shifted(weights, max_of(weights), weights);
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> next,
+                               draw_by_weight(weights, k - order.size(), rng));
+    for (const std::uint32_t i : next) {
+      order.push_back(pool[i]);
+    }
   }
   return order;
+}
+
+Result<std::vector<std::uint32_t>> draw_top_k(std::span<const float> weights, std::size_t k,
+                                              Rng& rng) {
+  return draw_checked(weights, k, rng);
+}
+
+Result<std::vector<std::uint32_t>> draw_top_k(std::span<const double> weights, std::size_t k,
+                                              Rng& rng) {
+  return draw_checked(weights, k, rng);
 }
 
 Result<std::vector<std::uint32_t>> draw_plackett_luce_reference(std::span<const double> scores,

@@ -25,6 +25,15 @@ namespace hindsight {
 Result<std::vector<std::uint32_t>> draw_plackett_luce(std::span<const double> scores, std::size_t k,
                                                       Rng& rng);
 
+/// Draws the first k of n candidates that are given by their weights w_i >= 0 instead of scores.
+/// Weights of zero never come out. One pass over the weights (src/core/race.h) where k is small.
+/// FAILS: kEmptyCandidates, kInvalidArgument (k = 0, k > n or fewer than k positive weights; a
+/// weight that is negative or above 1e200), kNotFinite
+Result<std::vector<std::uint32_t>> draw_top_k(std::span<const float> weights, std::size_t k,
+                                              Rng& rng);
+Result<std::vector<std::uint32_t>> draw_top_k(std::span<const double> weights, std::size_t k,
+                                              Rng& rng);
+
 /// The same law by its definition: k sequential draws without replacement, O(kn). For tests.
 Result<std::vector<std::uint32_t>> draw_plackett_luce_reference(std::span<const double> scores,
                                                                 std::size_t k, Rng& rng);

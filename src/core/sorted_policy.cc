@@ -29,19 +29,26 @@ void shuffle_ties(std::span<const double> scores, std::size_t k, Rng& rng,
   }
 }
 
-/// ln(g (g-1) ... (g-m+1)), with one logarithm for many factors.
-double log_falling_factorial(std::size_t g, std::size_t m) {
-  double result = 0.0;
-  double product = 1.0;
-  for (std::size_t i = 0; i < m; ++i) {
-    product *= static_cast<double>(g - i);
-    if (product > 1e290) {
-      result += det_log(product);
-      product = 1.0;
+/// The logarithm of a product of many integers, with one logarithm for many factors.
+class LogProduct {
+ public:
+  /// Multiplies by g (g - 1) ... (g - m + 1): the orders of m out of g.
+  void multiply_orders(std::size_t g, std::size_t m) {
+    for (std::size_t i = 0; i < m; ++i) {
+      product_ *= static_cast<double>(g - i);
+      if (product_ > 1e290) {
+        log_ += det_log(product_);
+        product_ = 1.0;
+      }
     }
   }
-  return result + det_log(product);
-}
+
+  double log() const { return log_ + det_log(product_); }
+
+ private:
+  double log_ = 0.0;
+  double product_ = 1.0;
+};
 
 /// ln P of `order` as the top of the sorted list of all candidates but `excluded` (which is not in
 /// `order`; nullptr: none).
@@ -59,7 +66,7 @@ double log_propensity_of_sorted(std::span<const double> scores, const std::uint3
     above -= scores[*excluded] > last ? 1 : 0;
     equal -= scores[*excluded] == last ? 1 : 0;
   }
-  double result = 0.0;
+  LogProduct orders;
   std::size_t shown_above = 0;
   for (std::size_t begin = 0; begin < order.size();) {
     const double score = scores[order[begin]];
@@ -74,10 +81,10 @@ double log_propensity_of_sorted(std::span<const double> scores, const std::uint3
     // A group before the last is shown whole, or `shown_above` falls short in the end.
     const std::size_t group = score == last ? equal : shown;
     shown_above += score == last ? 0 : shown;
-    result -= log_falling_factorial(group, shown);
+    orders.multiply_orders(group, shown);
     begin = end;
   }
-  return shown_above == above ? result : kImpossible;
+  return shown_above == above ? -orders.log() : kImpossible;
 }
 
 /// The k best positions; positions_of_smallest with ties shuffled.

@@ -20,27 +20,31 @@ using List = std::vector<std::uint32_t>;
 /// The probability of every list that can come out.
 using Law = std::map<List, double>;
 
-/// The first k of Plackett-Luce by its definition, in long double. Zero weights never come out.
-inline Law plackett_luce_law(const std::vector<long double>& weights, std::size_t k) {
+/// The first k of Plackett-Luce by its definition, in long double: weights(rest) are the weights of
+/// the positions that are left. Lists of probability zero are left out.
+template <class Weights>
+Law plackett_luce_law_by(std::size_t n, std::size_t k, Weights weights) {
   Law law;
   List prefix;
-  std::vector<char> used(weights.size(), 0);
+  List rest(n);
+  std::iota(rest.begin(), rest.end(), 0U);
   const auto extend = [&](const auto& self, long double prob) -> void {
     if (prefix.size() == k) {
-      law[prefix] += static_cast<double>(prob);
+      if (prob > 0) {
+        law[prefix] += static_cast<double>(prob);
+      }
       return;
     }
-    long double rest = 0;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      rest += used[i] != 0 ? 0 : weights[i];
-    }
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      if (used[i] == 0 && weights[i] > 0) {
-        used[i] = 1;
-        prefix.push_back(static_cast<std::uint32_t>(i));
-        self(self, prob * weights[i] / rest);
+    const std::vector<long double> weight = weights(rest);
+    const long double sum = std::accumulate(weight.begin(), weight.end(), 0.0L);
+    for (std::size_t j = 0; j < rest.size(); ++j) {
+      if (weight[j] > 0) {
+        const List before = rest;
+        prefix.push_back(rest[j]);
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(j));
+        self(self, prob * weight[j] / sum);
+        rest = before;
         prefix.pop_back();
-        used[i] = 0;
       }
     }
   };
@@ -48,19 +52,35 @@ inline Law plackett_luce_law(const std::vector<long double>& weights, std::size_
   return law;
 }
 
-inline std::vector<long double> weights_of(std::span<const double> scores) {
-  const double best = *std::max_element(scores.begin(), scores.end());
-  std::vector<long double> weights;
-  for (const double s : scores) {
-    weights.push_back(expl(static_cast<long double>(s) - best));
-  }
-  return weights;
+inline Law plackett_luce_law(const std::vector<double>& weights, std::size_t k) {
+  return plackett_luce_law_by(weights.size(), k, [&](const List& rest) {
+    std::vector<long double> result;
+    for (const std::uint32_t i : rest) {
+      result.push_back(weights[i]);
+    }
+    return result;
+  });
+}
+
+/// The same from scores, with the maximum of what is left subtracted at every step.
+inline Law plackett_luce_law_of_scores(const std::vector<double>& scores, std::size_t k) {
+  return plackett_luce_law_by(scores.size(), k, [&](const List& rest) {
+    long double best = scores[rest[0]];
+    for (const std::uint32_t i : rest) {
+      best = std::max(best, static_cast<long double>(scores[i]));
+    }
+    std::vector<long double> result;
+    for (const std::uint32_t i : rest) {
+      result.push_back(expl(static_cast<long double>(scores[i]) - best));
+    }
+    return result;
+  });
 }
 
 /// Every ordered list of k of the positions 0..n-1.
 inline std::vector<List> all_lists(std::size_t n, std::size_t k) {
   std::vector<List> lists;
-  for (const auto& [list, prob] : plackett_luce_law(std::vector<long double>(n, 1), k)) {
+  for (const auto& [list, prob] : plackett_luce_law(std::vector<double>(n, 1.0), k)) {
     lists.push_back(list);
   }
   return lists;
@@ -85,15 +105,15 @@ inline double prob_before(const Law& law, std::uint32_t a, std::uint32_t b) {
 ///
 /// False alarm: for x = ln 10^6, a chi-square variable of d degrees of freedom exceeds
 /// d + 2 sqrt(d x) + 2 x with probability at most e^-x = 1e-6 (Laurent and Massart 2000, Lemma 1).
-/// Sample size: a law at chi-square distance sum (q - p)^2 / p = 0.05^2 from ours moves the
-/// statistic by N 0.05^2; N makes that four times the distance from d to the threshold.
+/// Sample size: a law at chi-square distance sum (q - p)^2 / p = 0.1^2 from ours moves the
+/// statistic by N 0.1^2; N makes that four times the distance from d to the threshold.
 template <class Draw>
 void expect_draws_follow(const Law& law, Draw draw) {
   ASSERT_NEAR(total(law), 1.0, 1e-12);
   constexpr double kLogAlarm = 13.815510557964274;
   const auto degrees = static_cast<double>(law.size() - 1);
   const double margin = 2 * std::sqrt(degrees * kLogAlarm) + 2 * kLogAlarm;
-  const auto draws = static_cast<std::size_t>(4 * margin / (0.05 * 0.05));
+  const auto draws = static_cast<std::size_t>(4 * margin / (0.1 * 0.1));
   std::map<List, std::size_t> counts;
   for (std::size_t i = 0; i < draws; ++i) {
     const List list = draw();
