@@ -26,17 +26,17 @@ std::optional<std::size_t> find_repeat(std::span<const ItemIndex> items, std::si
   if (std::adjacent_find(items.begin(), items.end(), std::greater_equal<>()) == items.end()) {
     return std::nullopt;  // strictly ascending, as lists of a topic are
   }
-  if (universe / 64 <= 4 * items.size()) {
-    std::vector<std::uint64_t> seen(universe / 64 + 1, 0);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      std::uint64_t& word = seen[items[i] / 64];
-      const std::uint64_t bit = std::uint64_t{1} << (items[i] % 64);
-      if ((word & bit) != 0) {
-        return i;
-      }
-      word |= bit;
+  constexpr std::size_t kSparse = 64;  // where clearing the marks would cost more than sorting
+  if (universe <= kSparse * items.size()) {
+    std::vector<std::uint8_t> seen(universe, 0);
+    std::uint8_t repeated = 0;
+    for (const ItemIndex item : items) {
+      repeated |= seen[item];
+      seen[item] = 1;
     }
-    return std::nullopt;
+    if (repeated == 0) {
+      return std::nullopt;
+    }
   }
   std::vector<std::pair<ItemIndex, std::uint32_t>> sorted(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {

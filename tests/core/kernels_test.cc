@@ -161,6 +161,25 @@ TEST(Kernels, AgreeWithPlainLoops) {
   }
 }
 
+TEST(Kernels, AllFiniteFindsOneBadNumberAnywhere) {
+  for (const std::int64_t target : simd_targets()) {
+    restrict_simd_target_for_test(target);
+    for (const std::size_t n : {1, 15, 16, 40}) {
+      std::vector<double> x(n, -1e308);
+      EXPECT_TRUE(all_finite(x));
+      for (std::size_t i = 0; i < n; ++i) {
+        for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+          x[i] = bad;
+          EXPECT_FALSE(all_finite(x)) << n << " " << i;
+        }
+        x[i] = 0.0;
+      }
+    }
+  }
+  restrict_simd_target_for_test(0);
+  EXPECT_TRUE(all_finite({}));
+}
+
 TEST(Kernels, LogSumExpSurvivesHugeScores) {
   std::vector<double> x = {1e6, 1e6 - 1, -1e300}, scratch(3);
   EXPECT_NEAR(log_sum_exp(x, scratch), 1e6 + std::log1p(std::exp(-1.0)), 1e-9);
