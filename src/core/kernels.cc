@@ -138,30 +138,6 @@ double MaxOf(const double* x, std::size_t n) {
   return result;
 }
 
-bool AllFinite(const double* x, std::size_t n) {
-  const D d;
-  // 0 * x is a zero for a finite x and NaN for the others; the bits of a NaN survive Or.
-  V bits[kVectors];
-  for (V& lane : bits) {
-    lane = hn::Zero(d);
-  }
-  std::size_t i = for_blocks(n, [&](std::size_t j, std::size_t at) {
-    bits[j] = hn::Or(bits[j], hn::Mul(hn::LoadU(d, x + at), hn::Zero(d)));
-  });
-  HWY_ALIGN double lanes[kAccumulators];
-  bool finite = true;
-  for (std::size_t j = 0; j < kVectors; ++j) {
-    hn::Store(bits[j], d, lanes + j * kLanes);
-  }
-  for (const double lane : lanes) {
-    finite = finite && lane == 0.0;
-  }
-  for (; i < n; ++i) {
-    finite = finite && std::isfinite(x[i]);
-  }
-  return finite;
-}
-
 double SumOf(const double* x, std::size_t n) {
   const D d;
   Accumulators acc;
@@ -344,7 +320,6 @@ HWY_AFTER_NAMESPACE();
 namespace hindsight {
 
 HWY_EXPORT(MaxOf);
-HWY_EXPORT(AllFinite);
 HWY_EXPORT(SumOf);
 HWY_EXPORT(SumOfFloats);
 HWY_EXPORT(AllFinite);
