@@ -29,13 +29,18 @@ constexpr const char* kExamples =
     "`hindsight COMMAND --help` says more about a command.";
 
 /// The command that the user was writing when parsing failed: its help is the one to read.
-std::string innermost_command(const CLI::App& app) {
-  std::string path = app.get_name();
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().back();
-    path += ' ' + at->get_name();
+struct Innermost {
+  const CLI::App* command;
+  std::string path;
+};
+
+Innermost innermost_command(const CLI::App& app) {
+  Innermost found{&app, app.get_name()};
+  while (!found.command->get_subcommands().empty()) {
+    found.command = found.command->get_subcommands().back();
+    found.path += ' ' + found.command->get_name();
   }
-  return path;
+  return found;
 }
 
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
@@ -43,14 +48,15 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
     return app.exit(error);
   }
   std::string message = error.what();
-  const std::vector<std::string> unknown = app.remaining();
-  if (app.get_subcommands().empty() && !unknown.empty()) {
+  const Innermost at = innermost_command(app);
+  const std::vector<std::string> unknown = at.command->remaining();
+  if (at.command->get_require_subcommand_min() > 0 && !unknown.empty()) {
     message = "there is no command '" + unknown.front() + "'";
   }
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) {
     message.pop_back();
   }
-  print_error(message + "; try `" + innermost_command(app) + " --help`");
+  print_error(message + "; try `" + at.path + " --help`");
   return kUsageError;
 }
 

@@ -195,13 +195,12 @@ Result<std::filesystem::path> find_table(const std::filesystem::path& folder,
   return has_plain ? plain : compressed;
 }
 
-/// "data/cora/" and "data/cora" are both named "cora".
-std::string folder_name(const std::filesystem::path& folder) {
+}  // namespace
+
+std::string library_name(const std::filesystem::path& folder) {
   const std::filesystem::path full = std::filesystem::absolute(folder).lexically_normal();
   return full.has_filename() ? full.filename().string() : full.parent_path().filename().string();
 }
-
-}  // namespace
 
 Result<GrowingLibrary> read_citation_library(const std::filesystem::path& folder,
                                              const CitationLibraryOptions& options) {
@@ -212,7 +211,7 @@ Result<GrowingLibrary> read_citation_library(const std::filesystem::path& folder
   HINDSIGHT_RETURN_IF_ERROR(read_table(papers, papers_spec(options), papers_sink(builder)));
   HINDSIGHT_RETURN_IF_ERROR(
       read_table(citations, citations_spec(options), citations_sink(builder)));
-  return builder.finish(folder_name(folder));
+  return builder.finish(library_name(folder));
 }
 
 Result<GrowingLibrary> parse_citation_library(std::string_view papers, std::string_view citations,

@@ -36,4 +36,7 @@ Result<GrowingLibrary> parse_citation_library(std::string_view papers, std::stri
                                               const CitationLibraryOptions& options = {},
                                               TextEncoding encoding = TextEncoding::kPlain);
 
+/// The last part of the path: "data/cora/" and "data/cora" are both named "cora".
+std::string library_name(const std::filesystem::path& folder);
+
 }  // namespace hindsight

@@ -1,0 +1,17 @@
+#include "src/cli/experiment_command.h"
+
+#include <CLI/CLI.hpp>
+
+#include "src/cli/growing_library_command.h"
+
+namespace hindsight::cli {
+
+void add_experiment_command(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("experiment", "Run an experiment and show the paper's table beside ours");
+  command->require_subcommand(1);
+  command->footer("Example:\n  hindsight experiment growing-library --quick");
+  add_growing_library_command(*command, exit_code);
+}
+
+}  // namespace hindsight::cli

@@ -1,0 +1,157 @@
+#include "src/cli/growing_library_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hindsight/registry.h"
+#include "src/cli/command.h"
+#include "src/cli/output_file.h"
+#include "src/core/check.h"
+#include "src/sim/data_sets.h"
+#include "src/sim/growing_library_experiment.h"
+#include "src/sim/growing_library_output.h"
+#include "src/sim/parallel.h"
+#include "src/sim/progress.h"
+#include "src/sim/report.h"
+
+namespace hindsight::cli {
+namespace {
+
+constexpr std::size_t kQuickQueries = 2000;
+constexpr std::uint32_t kQuickAdversaryQueries = 1024;
+
+struct Options {
+  std::string data;
+  std::vector<std::string> datasets;
+  std::string topic_column;
+  std::vector<std::string> rankers;
+  std::vector<double> alphas;
+  std::uint32_t runs = 1;
+  std::uint64_t seed = 1;
+  std::uint32_t threads = machine_threads();
+  bool quick = false;
+  std::string json;
+  std::string html;
+};
+
+GrowingLibraryOptions experiment_options(const Options& options) {
+  GrowingLibraryOptions made;
+  made.rankers = options.rankers;
+  made.runs = options.runs;
+  made.seed = options.seed;
+  made.threads = options.threads;
+  if (options.quick) {
+    made.alphas = {};
+    made.max_queries = kQuickQueries;
+    made.adversary.queries = kQuickAdversaryQueries;
+  }
+  if (!options.alphas.empty()) {
+    made.alphas = options.alphas;
+    made.alphas_given = true;
+  }
+  return made;
+}
+
+DataChoice data_choice(const Options& options) {
+  DataChoice choice;
+  choice.names = options.datasets;
+  choice.seed = options.seed;
+  if (!options.data.empty()) {
+    choice.data = options.data;
+  }
+  if (!options.topic_column.empty()) {
+    choice.topic_column = options.topic_column;
+  }
+  return choice;
+}
+
+Result<GrowingLibraryFindings> find_out(const Options& options) {
+  const RankerFactory factory = [](const std::string& name, const ParamMap& params) {
+    return make_ranker(name, params);
+  };
+  HINDSIGHT_ASSIGN_OR_RETURN(ChosenLibraries chosen, load_libraries(data_choice(options)));
+  GrowingLibraryOptions experiment = experiment_options(options);
+  GrowingLibraryFindings findings;
+  findings.seed = options.seed;
+  findings.runs = options.runs;
+  findings.quick = options.quick;
+  findings.notes = std::move(chosen.notes);
+  findings.adversary_params = experiment.adversary;
+  for (const GrowingLibrary& library : chosen.libraries) {
+    ProgressBar bar(stderr, library.name, total_queries(library, experiment));
+    experiment.progress = [&bar](std::uint64_t queries) { bar.add(queries); };
+    HINDSIGHT_ASSIGN_OR_RETURN(GrowingLibraryResult result,
+                               run_growing_library(library, experiment, factory));
+    findings.sets.push_back(std::move(result));
+  }
+  experiment.progress = nullptr;
+  HINDSIGHT_ASSIGN_OR_RETURN(findings.adversary, run_adversary(experiment, factory));
+  return findings;
+}
+
+Result<void> run(const Options& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile json, OutputFile::open(options.json));
+  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile html, OutputFile::open(options.html));
+  HINDSIGHT_ASSIGN_OR_RETURN(const GrowingLibraryFindings findings, find_out(options));
+  const std::string text = growing_library_text(findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (json.wanted()) {
+    HINDSIGHT_RETURN_IF_ERROR(json.write(growing_library_json(findings)));
+  }
+  if (html.wanted()) {
+    HINDSIGHT_RETURN_IF_ERROR(html.write(render_html(growing_library_report(findings))));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_growing_library_command(CLI::App& experiment, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = experiment.add_subcommand(
+      "growing-library", "Papers join a library; citations are queries ([Delage09] section 5)");
+  command
+      ->add_option("--data", options->data,
+                   "Folder with papers.tsv and citations.tsv (or .zst), or a folder of such "
+                   "folders; default: ../shared/data or ./data, else a synthetic library")
+      ->type_name("DIR");
+  command
+      ->add_option("--dataset", options->datasets,
+                   "Data sets by name, 'synthetic', or 'all'; default: cora")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
+      ->add_option("--topic-column", options->topic_column,
+                   "Column of papers.tsv that holds the topic; default: topic (venue for aan)")
+      ->type_name("NAME");
+  command->add_option("--rankers", options->rankers, "Only these; default: all nine")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command
+      ->add_option("--alpha", options->alphas,
+                   "Values for the gradient rankers; default: 0.3,1,3,10, with 3 (1 for "
+                   "online-ranknet) in the table")
+      ->delimiter(',')
+      ->type_name("X,...");
+  command->add_option("--runs", options->runs, "Runs per row, with seeds S, S+1, ...")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the first run")->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads; results do not depend on it")
+      ->capture_default_str();
+  command->add_flag("--quick", options->quick, "Only the first 2,000 queries, and no sweep");
+  command->add_option("--json", options->json, "Write the figures to this file")->type_name("FILE");
+  command->add_option("--html", options->html, "Write a report to this file")->type_name("FILE");
+  command->footer(
+      "Example:\n  hindsight experiment growing-library --data ../shared/data --dataset all "
+      "--html report.html");
+  command->callback([options, &exit_code] {
+    const Result<void> done = run(*options);
+    exit_code = done.ok() ? 0 : fail(done.error());
+  });
+}
+
+}  // namespace hindsight::cli

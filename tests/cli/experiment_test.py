@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""`hindsight experiment growing-library` from outside: files, exit codes, determinism.
+
+Usage: experiment_test.py PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+RANKERS = {"noregret-klrank", "klrank", "greedy-klrank", "online-ranknet", "category-ranking",
+           "hits", "pagerank", "mcrank", "random"}
+
+
+def experiment(*arguments, folder=None):
+    return subprocess.run([PROGRAM, "experiment", *arguments], capture_output=True, text=True,
+                          cwd=folder)
+
+
+class GrowingLibrary(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name) / "nowhere"
+        self.folder.mkdir()
+
+    def assert_input_error(self, *arguments, says):
+        done = experiment(*arguments, folder=self.folder)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_without_data_it_runs_on_the_synthetic_library_and_says_so(self):
+        done = experiment("growing-library", "--quick", "--json", "out.json", "--html", "out.html",
+                          folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("no data in ../shared/data or data", done.stdout)
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual(found["experiment"], "growing-library")
+        self.assertEqual(found["seed"], 1)
+        self.assertEqual({row["ranker"] for row in found["rows"]}, RANKERS)
+        for row in found["rows"]:
+            for key in ("alpha", "kl_cost", "rel_distance", "first_rate", "ndcg", "regret", "bound"):
+                self.assertIn(key, row)
+        page = (self.folder / "out.html").read_text()
+        self.assertTrue(page.startswith("<!"))
+        self.assertIn("noregret-klrank", page)
+
+    def test_threads_do_not_change_a_byte(self):
+        texts = []
+        for threads in ("1", "3"):
+            done = experiment("growing-library", "--quick", "--rankers", "klrank,random", "--runs",
+                              "2", "--threads", threads, "--json", "out.json", folder=self.folder)
+            self.assertEqual(done.returncode, 0, done)
+            texts.append((done.stdout, (self.folder / "out.json").read_bytes()))
+        self.assertEqual(texts[0], texts[1])
+
+    def test_a_library_of_ones_own_is_read(self):
+        books = self.folder / "books"
+        books.mkdir()
+        (books / "papers.tsv").write_text("id\tyear\tshelf\na\t1990\tx\nb\t1991\tx\nc\t\tx\n")
+        (books / "citations.tsv").write_text("citing\tcited\nb\ta\n")
+        done = experiment("growing-library", "--data", "books", "--topic-column", "shelf",
+                          "--rankers", "random", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("books: 2 papers, 1 topics, 1 queries", done.stdout)
+        self.assertIn("left out: 1 papers without year or topic", done.stdout)
+
+    def test_a_broken_line_is_named(self):
+        books = self.folder / "books"
+        books.mkdir()
+        (books / "papers.tsv").write_text("id\tyear\ttopic\na\t1990\n")
+        (books / "citations.tsv").write_text("citing\tcited\n")
+        self.assert_input_error("growing-library", "--data", "books",
+                                says="papers.tsv:2: 2 columns where the header has 3")
+
+    def test_bad_options_are_input_errors(self):
+        name = "growing-library"
+        self.assert_input_error(name, "--data", "no-such-folder", says="no such folder")
+        self.assert_input_error(name, "--dataset", "cora", says="no data set 'cora'")
+        self.assert_input_error(name, "--rankers", "no-such", says="no-such")
+        self.assert_input_error(name, "--alpha", "0", says="not a positive number")
+        self.assert_input_error(name, "--alpha", "x", says="--alpha")
+        self.assert_input_error(name, "--runs", "0", says="runs")
+        self.assert_input_error(name, "--threads", "0", says="threads")
+        self.assert_input_error(name, "--json", "no/such/folder.json", says="cannot be written")
+        self.assert_input_error("no-such", says="there is no command 'no-such'")
+        self.assert_input_error(says="experiment --help")
+
+    def test_help_names_the_experiment(self):
+        done = experiment("--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("growing-library", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
