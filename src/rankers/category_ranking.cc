@@ -13,6 +13,8 @@
 namespace hindsight {
 namespace {
 
+constexpr double kLargestWeight = 1e100;
+
 class CategoryRanking final : public ScoredRanker {
  public:
   CategoryRanking(ChoiceSet choice_set, double margin)
@@ -35,23 +37,35 @@ class CategoryRanking final : public ScoredRanker {
 
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& /*signals*/) override {
-    LearnReport report;
     const std::size_t n = decision.items.size();
+    std::vector<double> weights(n);
+    gather_scaled(weights_, decision.items, 1.0, weights);
     std::vector<double> scores(n);
     std::vector<double> change(n);
+    std::uint64_t updates = 0;
     for (const ItemIndex item : feedback.clicked) {
-      gather_scaled(weights_, decision.items, 1.0, scores);
+      scores = weights;
       for (std::size_t i = 0; i < decision.prior.size(); ++i) {
         scores[i] += decision.prior[i];
       }
       const std::size_t picked = place_of(decision, item);
       category_projection(scores, picked, margin_, change);
-      scatter_add(weights_, decision.items, 1.0, change);
-      updates_ += change[picked] > 0.0 ? 1 : 0;
-      ++clicks_;
-      ++report.learned;
+      for (std::size_t i = 0; i < n; ++i) {
+        weights[i] += change[i];
+        // A weight follows the priors it has to outdo, and shall never overflow.
+        if (!(std::abs(weights[i]) <= kLargestWeight)) {
+          return Error{ErrorCode::kNotFinite, "a prior is too large to learn from", "prior"};
+        }
+      }
+      updates += change[picked] > 0.0 ? 1 : 0;
     }
-    return report;
+    for (std::size_t i = 0; i < n; ++i) {
+      weights_[decision.items[i]] = weights[i];
+    }
+    const auto learned = static_cast<std::uint32_t>(feedback.clicked.size());
+    clicks_ += learned;
+    updates_ += updates;
+    return LearnReport{.learned = learned};
   }
 
   void do_add_items(std::span<const Item> /*items*/) override {
