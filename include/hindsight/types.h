@@ -32,11 +32,11 @@ inline constexpr std::size_t kMaxSparseColumns = std::size_t{1} << 24;
 /// side.
 struct FeatureRows {
   std::size_t dense_dim = 0;
-  std::vector<double> dense;  // rows * dense_dim numbers, row after row
-  std::vector<std::uint32_t>
-      row_begin;  // rows + 1 offsets into the two below, or empty: no sparse columns
-  std::vector<std::uint32_t> sparse_index;
-  std::vector<double> sparse_value;
+  std::vector<double> dense = {};  // rows * dense_dim numbers, row after row
+  std::vector<std::uint32_t> row_begin =
+      {};  // rows + 1 offsets into the two below, or empty: no sparse columns
+  std::vector<std::uint32_t> sparse_index = {};
+  std::vector<double> sparse_value = {};
 
   bool empty() const { return dense_dim == 0 && row_begin.empty(); }
 };
@@ -106,10 +106,11 @@ struct Decision {
 struct Feedback {
   DecisionId decision;
   std::int64_t time_ms = 0;
-  std::vector<ItemIndex> clicked;  // in the order of the clicks; repeats of an item count once
+  std::vector<ItemIndex> clicked = {};  // in the order of the clicks; repeats of an item count once
   bool closed = false;  // the window has ended: what is not clicked by now counts as passed over
-  std::vector<double> grades;         // optional, one per shown item
-  std::vector<ItemIndex> full_order;  // optional: a whole ranking of the shown items, best first
+  std::vector<double> grades = {};  // optional, one per shown item
+  std::vector<ItemIndex> full_order =
+      {};  // optional: a whole ranking of the shown items, best first
 };
 
 }  // namespace hindsight
