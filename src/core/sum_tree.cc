@@ -38,54 +38,133 @@ Result<void> check_weight(float weight, std::size_t position) {
 
 std::size_t groups_of(std::size_t nodes) { return (nodes + 15) / 16; }
 
-/// Where in a sum over sixteen values a point lies. `point` becomes the distance from the start of
-/// the value that was found. REQUIRES: a positive value
-std::size_t find_child(const std::array<double, 16>& values, double& point) {
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    if (point < values[c]) {  // never at a value of zero
-      return c;
+/// Where in a row of sixteen values a point lies: first which four, then which of them, without a
+/// branch that could be guessed wrong. `point` becomes the distance from the start of the value.
+/// RETURNS: the position of a positive value. REQUIRES: there is one
+template <class T>
+std::size_t find_child(const T* values, double& point) {
+  const auto at = [&](std::size_t i) { return static_cast<double>(values[i]); };
+  const auto four = [&](std::size_t i) { return (at(i) + at(i + 1)) + (at(i + 2) + at(i + 3)); };
+  const auto step = [&](double a, double b, double c) {
+    const double ends[4] = {0.0, a, a + b, (a + b) + c};
+    const std::size_t index =
+        (point >= ends[1] ? 1U : 0U) + (point >= ends[2] ? 1U : 0U) + (point >= ends[3] ? 1U : 0U);
+    point -= ends[index];
+    return index;
+  };
+  const std::size_t begin = 4 * step(four(0), four(4), four(8));
+  std::size_t child = begin + step(at(begin), at(begin + 1), at(begin + 2));
+  if (!(at(child) > 0.0)) [[unlikely]] {
+    // Rounding has put the point behind the last positive value: it belongs to that one.
+    child = 15;
+    while (!(at(child) > 0.0)) {
+      --child;
     }
-    point -= values[c];
+    point = at(child);
   }
-  // Rounding left the point behind the end: it belongs to the last value there is.
-  std::size_t last = values.size() - 1;
-  while (values[last] <= 0.0) {
-    --last;
-  }
-  point = values[last];
-  return last;
+  return child;
 }
 
 }  // namespace
 
-/// One draw without replacement: the tree as it is, and over it the nodes above drawn leaves with
-/// what is left of their children.
+/// A draw without replacement, from a tree that stays as it is.
+///
+/// Slots are first drawn from the whole tree, several at a time, so that their cache misses
+/// overlap. One that meets a leaf already drawn is drawn again from what is left, which needs a
+/// copy of the nodes above the drawn leaves; so are all slots once half of the mass is drawn.
+/// Either way a leaf i that is left has probability w_i / W + (D / W) w_i / (W - D) = w_i / (W -
+/// D), with W the whole mass and D what is drawn of it.
 class SumTree::Draw {
  public:
-  Draw(const SumTree& tree, std::size_t k, Rng& rng)
-      : tree_(tree), rng_(rng), depth_(tree.levels_.size() + 1) {
-    nodes_.reserve(std::min<std::size_t>(k * depth_, 64));
-    list_.order.reserve(k);
-    add_node(depth_ - 1, 0);
-  }
+  Draw(const SumTree& tree, Rng& rng)
+      : tree_(tree), rng_(rng), depth_(tree.levels_.size() + 1), total_(tree.total()) {}
 
   DrawnList run(std::size_t k) {
-    for (std::size_t j = 0; j < k; ++j) {
-      next(j + 1 < k);
+    list_.order.reserve(k);
+    // Looking for repeats one by one pays for short lists only.
+    const bool propose = k <= kMaxProposed;
+    while (list_.order.size() < k) {
+      const std::size_t count = std::min(kBatch, k - list_.order.size());
+      if (propose && drawn_ <= 0.5 * total_) {
+        propose_leaves(count);
+      }
+      for (std::size_t j = 0; j < count; ++j) {
+        const bool usable = propose && drawn_ <= 0.5 * total_ && !is_drawn(proposed_[j]);
+        accept(usable ? proposed_[j] : draw_from_rest());
+      }
     }
     list_.log_propensity = log_prob_ + det_log(prob_);
     return std::move(list_);
   }
 
  private:
+  static constexpr std::size_t kBatch = 16;
+  static constexpr std::size_t kMaxProposed = 128;
+
   struct Node {
-    Values left;                         // of each child, what is not drawn yet
-    std::array<std::int32_t, 16> below;  // its own node here, or -1: nothing drawn below it
+    Values left;                              // of each child, what is not drawn yet
+    std::array<std::int32_t, kFanout> below;  // its own node here, or -1: nothing drawn below it
   };
-  struct Step {
-    std::int32_t node;
-    std::size_t child;
-  };
+
+  /// Draws leaves of the whole tree, level by level for all of them.
+  void propose_leaves(std::size_t count) {
+    std::array<double, kBatch> point;
+    for (std::size_t j = 0; j < count; ++j) {
+      point[j] = rng_.uniform() * total_;
+      proposed_[j] = 0;
+    }
+    for (std::size_t level = depth_; level-- > 0;) {
+      for (std::size_t j = 0; j < count; ++j) {
+        const std::size_t first = proposed_[j] * kFanout;
+        if (level > 0) {
+          proposed_[j] = first + find_child(tree_.levels_[level - 1].data() + first, point[j]);
+          tree_.prefetch_children(level - 1, proposed_[j]);
+        } else {
+          proposed_[j] = first + find_child(tree_.leaves_.data() + first, point[j]);
+        }
+      }
+    }
+  }
+
+  bool is_drawn(std::size_t leaf) const {
+    return std::find(list_.order.begin(), list_.order.end(), leaf) != list_.order.end();
+  }
+
+  void accept(std::size_t leaf) {
+    const auto weight = static_cast<double>(tree_.leaves_[leaf]);
+    // The difference keeps its precision while at least half is left; after that the sums of what
+    // is left are at hand.
+    const double rest = drawn_ <= 0.5 * total_ ? total_ - drawn_ : sum16(nodes_[0].left.data());
+    list_.order.push_back(static_cast<std::uint32_t>(leaf));
+    drawn_ += weight;
+    count_prob(weight / rest);
+  }
+
+  std::size_t draw_from_rest() {
+    if (nodes_.empty()) {
+      add_node(depth_ - 1, 0);
+    }
+    for (; taken_out_ < list_.order.size(); ++taken_out_) {
+      take_out(list_.order[taken_out_]);
+    }
+    double point = rng_.uniform() * sum16(nodes_[0].left.data());
+    std::size_t leaf = 0;
+    std::int32_t here = 0;
+    for (std::size_t level = depth_; level-- > 0;) {
+      const std::size_t first = leaf * kFanout;
+      std::size_t child = 0;
+      if (here >= 0) {
+        const Node& node = nodes_[static_cast<std::size_t>(here)];
+        child = find_child(node.left.data(), point);
+        here = node.below[child];
+      } else {
+        child = level > 0 ? find_child(tree_.levels_[level - 1].data() + first, point)
+                          : find_child(tree_.leaves_.data() + first, point);
+      }
+      leaf = first + child;
+    }
+    return leaf;
+  }
 
   std::int32_t add_node(std::size_t level, std::size_t index) {
     Node& node = nodes_.emplace_back();
@@ -94,49 +173,28 @@ class SumTree::Draw {
     return static_cast<std::int32_t>(nodes_.size() - 1);
   }
 
-  /// Draws one leaf; takes it out if more are to follow.
-  void next(bool more) {
-    const double total = sum16(nodes_[0].left.data());
-    double point = rng_.uniform() * total;
-    std::array<Step, kMaxDepth> path;
-    std::size_t leaf = 0;
-    double weight = 0.0;
-    std::int32_t here = 0;
-    for (std::size_t level = depth_; level-- > 0;) {
-      if (here < 0 && !more) {
-        // Nothing is taken out below, and nothing will be.
-        const Values values = tree_.children(level, leaf);
-        const std::size_t child = find_child(values, point);
-        weight = values[child];
-        leaf = leaf * kFanout + child;
-        continue;
+  /// Copies the nodes above a leaf, where they are not copied yet, and sets it to zero in them.
+  void take_out(std::size_t leaf) {
+    std::array<std::int32_t, kMaxDepth> path;
+    path[depth_ - 1] = 0;
+    for (std::size_t level = depth_ - 1; level > 0; --level) {
+      const std::size_t index = leaf >> (4 * level);
+      std::int32_t below = node_at(path[level]).below[index % kFanout];
+      if (below < 0) {
+        below = add_node(level - 1, index);
+        node_at(path[level]).below[index % kFanout] = below;
       }
-      if (here < 0) {
-        here = add_node(level, leaf);
-        nodes_[static_cast<std::size_t>(path[level + 1].node)].below[path[level + 1].child] = here;
-      }
-      const Node& node = nodes_[static_cast<std::size_t>(here)];
-      const std::size_t child = find_child(node.left, point);
-      path[level] = {here, child};
-      weight = node.left[child];
-      leaf = leaf * kFanout + child;
-      here = node.below[child];
+      path[level - 1] = below;
     }
-    list_.order.push_back(static_cast<std::uint32_t>(leaf));
-    count_prob(weight / total);
-    if (more) {
-      take_out(path);
-    }
-  }
-
-  void take_out(const std::array<Step, kMaxDepth>& path) {
     double left = 0.0;
     for (std::size_t level = 0; level < depth_; ++level) {
-      Values& values = nodes_[static_cast<std::size_t>(path[level].node)].left;
-      values[path[level].child] = left;
+      Values& values = node_at(path[level]).left;
+      values[(leaf >> (4 * level)) % kFanout] = left;
       left = sum16(values.data());
     }
   }
+
+  Node& node_at(std::int32_t index) { return nodes_[static_cast<std::size_t>(index)]; }
 
   /// Multiplies, and takes a logarithm only before the product would vanish.
   void count_prob(double factor) {
@@ -149,8 +207,12 @@ class SumTree::Draw {
 
   const SumTree& tree_;
   Rng& rng_;
-  std::size_t depth_;        // steps from the top to a leaf
-  std::vector<Node> nodes_;  // the first is the top
+  std::size_t depth_;  // steps from the top to a leaf
+  double total_;
+  double drawn_ = 0.0;  // mass of what is drawn
+  std::array<std::size_t, kBatch> proposed_;
+  std::vector<Node> nodes_;  // above the first `taken_out_` of the list; the first is the top
+  std::size_t taken_out_ = 0;
   DrawnList list_;
   double log_prob_ = 0.0;
   double prob_ = 1.0;
@@ -174,6 +236,15 @@ SumTree::Values SumTree::children(std::size_t level, std::size_t node) const {
     std::copy(from, from + kFanout, values.begin());
   }
   return values;
+}
+
+void SumTree::prefetch_children(std::size_t level, std::size_t node) const {
+  if (level == 0) {
+    __builtin_prefetch(leaves_.data() + node * kFanout);
+  } else {
+    __builtin_prefetch(levels_[level - 1].data() + node * kFanout);
+    __builtin_prefetch(levels_[level - 1].data() + node * kFanout + kFanout / 2);
+  }
 }
 
 void SumTree::resize(std::size_t size) {
@@ -222,6 +293,9 @@ Result<void> SumTree::append(std::span<const float> weights) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     HINDSIGHT_RETURN_IF_ERROR(check_weight(weights[i], i));
   }
+  if (weights.empty()) {
+    return {};
+  }
   const std::size_t before = size_;
   const std::size_t levels = levels_.size();
   resize(before + weights.size());
@@ -240,7 +314,7 @@ Result<DrawnList> SumTree::draw_top_k(std::size_t k, Rng& rng) const {
                      " weights are positive",
                  "k"};
   }
-  return Draw(*this, k, rng).run(k);
+  return Draw(*this, rng).run(k);
 }
 
 }  // namespace hindsight

@@ -2,9 +2,9 @@
 //
 // Leaves are float weights, sixteen to a node, and every inner sum is a double that is recomputed
 // from its sixteen children whenever one of them changes: sums never drift, and a sum is zero only
-// if everything below it is. A draw without replacement leaves the tree alone and keeps the paths
-// of what it has drawn in a small copy of its own, so that no draw is ever repeated, whatever share
-// of the mass one item holds.
+// if everything below it is. A draw without replacement leaves the tree alone; where it has to look
+// past what it has drawn, it keeps those paths in a small copy of its own, so that no slot is drawn
+// more than twice, whatever share of the mass one item holds.
 //
 //   set one weight            O(log n)
 //   draw the first k          O(k log n)       [Ailon13] states O(n log n) for a whole order
@@ -22,6 +22,7 @@
 
 #include "hindsight/random.h"
 #include "hindsight/result.h"
+#include "src/core/aligned.h"
 #include "src/core/list_policy.h"
 
 namespace hindsight {
@@ -62,6 +63,7 @@ class SumTree {
 
   /// The values of the children of a node; `level` 0 has leaves as children.
   Values children(std::size_t level, std::size_t node) const;
+  void prefetch_children(std::size_t level, std::size_t node) const;
   /// Makes room for `size` leaves; new sums are zero.
   void resize(std::size_t size);
   /// Recomputes the sums above the leaves [begin, end).
@@ -69,8 +71,9 @@ class SumTree {
 
   std::size_t size_ = 0;
   std::size_t positive_ = 0;
-  std::vector<float> leaves_;                // whole groups of sixteen, filled up with zeros
-  std::vector<std::vector<double>> levels_;  // levels_[l][i]: sum of node i; the last has one group
+  AlignedVector<float> leaves_;  // whole groups of sixteen, filled up with zeros
+  std::vector<AlignedVector<double>>
+      levels_;  // levels_[l][i]: sum of node i; the last has one group
 };
 
 }  // namespace hindsight
