@@ -11,6 +11,7 @@
 namespace hindsight {
 namespace {
 
+constexpr double kSameCost = 1e-9;  // the same weights, summed in another order
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 std::string name_of(const GrowingLibraryRow& row) {
@@ -49,13 +50,13 @@ class MetricCells {
   }
 
   std::vector<ReportCell> cells(const GrowingLibraryRow& row) const {
-    return {
-        {row.ranker, false},
-        {row.alpha ? fmt::format("{}", *row.alpha) : "", false},
-        {format_cost(row.kl_cost), std::isfinite(least_cost_) && row.kl_cost.mean == least_cost_},
-        {format_share(row.rel_distance), row.rel_distance.mean == least_distance_},
-        {format_share(row.first_rate), row.first_rate.mean == most_first_},
-        {format_share(row.ndcg), row.ndcg.mean == most_ndcg_}};
+    return {{row.ranker, false},
+            {row.alpha ? fmt::format("{}", *row.alpha) : "", false},
+            {format_cost(row.kl_cost),
+             std::isfinite(row.kl_cost.mean) && row.kl_cost.mean <= least_cost_ + kSameCost},
+            {format_share(row.rel_distance), row.rel_distance.mean == least_distance_},
+            {format_share(row.first_rate), row.first_rate.mean == most_first_},
+            {format_share(row.ndcg), row.ndcg.mean == most_ndcg_}};
   }
 
  private:
@@ -233,20 +234,22 @@ Chart sweep_chart(const GrowingLibraryResult& set, std::string title, std::strin
   return chart;
 }
 
-void add_sweep(const GrowingLibraryResult& set, ReportSection& section) {
+ReportSection sweep_section(const GrowingLibraryResult& set) {
   std::vector<const GrowingLibraryRow*> swept;
   for (const GrowingLibraryRow& row : set.rows) {
     if (row.alpha) {
       swept.push_back(&row);
     }
   }
-  if (set.rows.size() == headline_of(set).size()) {
-    return;  // no alpha but the headline's was tried
-  }
   std::stable_sort(swept.begin(), swept.end(), [](const auto* a, const auto* b) {
     return a->ranker != b->ranker ? a->ranker < b->ranker : *a->alpha < *b->alpha;
   });
-  section.tables.push_back(metric_table("Every α", swept, false));
+  ReportSection section;
+  section.heading = fmt::format("{}: other values of α", set.dataset);
+  section.text = {
+      "α sets the size of the balls that the weights may move in, and with it the steps. A small "
+      "one learns slowly and promises much, a large one follows every click."};
+  section.tables.push_back(metric_table("", swept, false));
   for (Chart& chart :
        std::vector<Chart>{sweep_chart(set, "K-L cost by α", "Rankers whose cost is finite.", "nats",
                                       &GrowingLibraryRow::kl_cost, 1.0),
@@ -256,9 +259,10 @@ void add_sweep(const GrowingLibraryResult& set, ReportSection& section) {
       section.charts.push_back(std::move(chart));
     }
   }
+  return section;
 }
 
-ReportSection set_section(const GrowingLibraryResult& set) {
+ReportSection table_section(const GrowingLibraryResult& set) {
   ReportSection section;
   section.heading = set.dataset;
   section.text.push_back(fmt::format(
@@ -278,20 +282,29 @@ ReportSection set_section(const GrowingLibraryResult& set) {
   section.charts.push_back(metric_bars(rows, "Relative click distance", "Lower is better.",
                                        &GrowingLibraryRow::rel_distance,
                                        &DelageTable2Row::rel_distance));
-  for (const GrowingLibraryRow* row : rows) {
-    if (!row->regret.empty()) {  // those after the first have the same: they learn the same weights
-      section.charts.push_back(regret_chart(*row));
-      section.tables.push_back(regret_table(*row));
-      break;
-    }
-  }
   section.charts.push_back(over_time(
       rows, "Cost over time", "Mean K-L cost so far, where it is finite. Libraries grow: it rises.",
       "nats per query", &CurvePoint::kl_cost, 1.0));
   section.charts.push_back(
       over_time(rows, "NDCG over time", "Mean NDCG so far.", "per cent", &CurvePoint::ndcg, 100.0));
-  add_sweep(set, section);
   return section;
+}
+
+void add_set(const GrowingLibraryResult& set, Report& report) {
+  report.sections.push_back(table_section(set));
+  const auto rows = headline_of(set);
+  const auto with_regret =
+      std::find_if(rows.begin(), rows.end(), [](const auto* row) { return !row->regret.empty(); });
+  if (with_regret != rows.end()) {  // those after it learn the same weights and have the same
+    ReportSection section;
+    section.heading = fmt::format("{}: regret", set.dataset);
+    section.charts.push_back(regret_chart(**with_regret));
+    section.tables.push_back(regret_table(**with_regret));
+    report.sections.push_back(std::move(section));
+  }
+  if (set.rows.size() > rows.size()) {
+    report.sections.push_back(sweep_section(set));
+  }
 }
 
 ReportSection adversary_section(const GrowingLibraryFindings& findings) {
@@ -333,7 +346,7 @@ Report growing_library_report(const GrowingLibraryFindings& findings) {
       "The experiment of [Delage09] section 5: papers join a library one by one, each citation of "
       "a paper is a query for the cited paper's topic, and rankers learn from what was picked.");
   for (const GrowingLibraryResult& set : findings.sets) {
-    report.sections.push_back(set_section(set));
+    add_set(set, report);
   }
   if (!findings.adversary.empty()) {
     report.sections.push_back(adversary_section(findings));

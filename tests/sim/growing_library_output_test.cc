@@ -5,10 +5,12 @@
 #include <rapidjson/document.h>
 
 #include <limits>
+#include <map>
 
 namespace hindsight {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -135,40 +137,47 @@ TEST(GrowingLibraryText, SeparatesThousands) {
 
 TEST(GrowingLibraryReport, HasTheTableTheBarsTheRegretAndTheCosts) {
   const Report report = growing_library_report(make_findings());
-  ASSERT_EQ(report.sections.size(), 2U);
-  const ReportSection& section = report.sections[0];
-  EXPECT_EQ(section.heading, "tiny");
-  ASSERT_GE(section.tables.size(), 2U);
-  EXPECT_EQ(section.tables[0].rows.size(), 3U);
-  for (const ReportTable& table : section.tables) {
-    for (const auto& row : table.rows) {
-      EXPECT_EQ(row.size(), table.columns.size()) << table.title;
-    }
-  }
-  EXPECT_TRUE(section.tables[0].rows[1].back().text == "39.1%");
-  EXPECT_TRUE(section.tables[0].rows[1][5].emphasis);   // Greedy KLRank's NDCG is the best
-  EXPECT_FALSE(section.tables[0].rows[1][2].emphasis);  // its cost is infinite
-  const auto find = [&](const std::string& title) -> const Chart* {
-    for (const Chart& chart : section.charts) {
-      if (chart.title == title) {
-        return &chart;
+  std::vector<std::string> headings;
+  std::map<std::string, Chart> charts;
+  for (const ReportSection& section : report.sections) {
+    headings.push_back(section.heading);
+    for (const ReportTable& table : section.tables) {
+      for (const auto& row : table.rows) {
+        EXPECT_EQ(row.size(), table.columns.size()) << table.title;
       }
     }
-    return nullptr;
-  };
-  ASSERT_NE(find("NDCG"), nullptr);
-  EXPECT_EQ(find("NDCG")->kind, ChartKind::kBars);
-  EXPECT_EQ(find("NDCG")->series.size(), 2U);
-  const Chart* regret = find("Regret of noregret-klrank (α = 3) under its bounds");
-  ASSERT_NE(regret, nullptr);
-  EXPECT_TRUE(regret->log_x && regret->log_y);
-  EXPECT_EQ(regret->series[0].y, (std::vector<double>{12.0, 17.0}));
-  const Chart* cost = find("Cost over time");
-  ASSERT_NE(cost, nullptr);
-  EXPECT_EQ(cost->series.size(), 2U);  // an infinite cost cannot be drawn
-  const Chart* ndcg = find("NDCG over time");
-  ASSERT_NE(ndcg, nullptr);
-  EXPECT_NEAR(ndcg->series[0].y[1], 30.0, 1e-12);  // the mean of 20% and 40%
+    for (const Chart& chart : section.charts) {
+      charts[chart.title] = chart;
+    }
+  }
+  EXPECT_THAT(headings, ElementsAre("tiny", "tiny: regret", "tiny: other values of α",
+                                    "Users who want the worst"));
+  const auto& rows = report.sections[0].tables[0].rows;
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[1].back().text, "39.1%");
+  EXPECT_TRUE(rows[1][5].emphasis);   // Greedy KLRank's NDCG is the best
+  EXPECT_FALSE(rows[1][2].emphasis);  // its cost is infinite
+  EXPECT_TRUE(rows[0][2].emphasis);
+
+  EXPECT_EQ(charts["NDCG"].kind, ChartKind::kBars);
+  EXPECT_EQ(charts["NDCG"].series.size(), 2U);
+  const Chart& regret = charts["Regret of noregret-klrank (α = 3) under its bounds"];
+  ASSERT_FALSE(regret.series.empty());
+  EXPECT_TRUE(regret.log_x && regret.log_y);
+  EXPECT_EQ(regret.series[0].y, (std::vector<double>{12.0, 17.0}));
+  EXPECT_EQ(charts["Cost over time"].series.size(), 2U);  // an infinite cost cannot be drawn
+  ASSERT_EQ(charts["NDCG over time"].series.size(), 3U);
+  EXPECT_NEAR(charts["NDCG over time"].series[0].y[1], 30.0, 1e-12);  // the mean of 20% and 40%
+  ASSERT_EQ(charts["K-L cost by α"].series.size(), 1U);
+  EXPECT_EQ(charts["K-L cost by α"].series[0].x, (std::vector<double>{3.0, 10.0}));
+}
+
+TEST(GrowingLibraryReport, LeavesOutTheSectionsThatHaveNothingToSay) {
+  GrowingLibraryFindings findings = make_findings();
+  findings.adversary.clear();
+  findings.sets[0].rows.pop_back();
+  findings.sets[0].rows[0].regret.clear();
+  EXPECT_EQ(growing_library_report(findings).sections.size(), 1U);
 }
 
 TEST(GrowingLibraryReport, RendersToAPage) {
