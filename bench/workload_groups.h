@@ -1,0 +1,15 @@
+// The functions that make the workloads; bench/workloads.cc says what each of them is.
+
+#pragma once
+
+#include <vector>
+
+#include "bench/workload.h"
+
+namespace hindsight::bench {
+
+std::vector<Workload> draw_workloads();
+std::vector<Workload> gumbel_workloads();
+std::vector<Workload> tree_workloads();
+
+}  // namespace hindsight::bench
