@@ -15,7 +15,7 @@ namespace {
 
 /// Where a finishing time for every item is cheaper than jumps: a contender costs as much as this
 /// many items (measured).
-constexpr std::size_t kItemsPerContender = 8;
+constexpr std::size_t kItemsPerContender = 16;
 
 bool race_all(std::size_t n, std::size_t k) { return n / kItemsPerContender < k; }
 
