@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "src/cli/command.h"
-#include "src/cli/rankers_command.h"
-#ifdef HINDSIGHT_CLI_EXPERIMENT
-#include "src/cli/experiment_command.h"
-#endif
-#ifdef HINDSIGHT_CLI_BENCH
 #include "src/cli/bench_command.h"
-#endif
+#include "src/cli/command.h"
+#include "src/cli/experiment_command.h"
+#include "src/cli/rankers_command.h"
 
 namespace hindsight::cli {
 namespace {
@@ -67,12 +63,8 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
 
   int exit_code = 0;
-#ifdef HINDSIGHT_CLI_EXPERIMENT
   add_experiment_command(app, exit_code);
-#endif
-#ifdef HINDSIGHT_CLI_BENCH
   add_bench_command(app, exit_code);
-#endif
   add_rankers_command(app, exit_code);
 
   try {
