@@ -32,12 +32,16 @@ void write_numbers(JsonWriter& out, const char* key, const std::vector<double>& 
   out.EndArray();
 }
 
-void write_series(JsonWriter& out, const Chart& chart, const ChartSeries& series) {
+void check_series(const Chart& chart, const ChartSeries& series) {
   const std::size_t expected =
       chart.kind == ChartKind::kBars ? chart.categories.size() : series.x.size();
   HINDSIGHT_CHECK(series.y.size() == expected);
   HINDSIGHT_CHECK(series.error.empty() || series.error.size() == series.y.size());
   HINDSIGHT_CHECK(std::is_sorted(series.x.begin(), series.x.end()));
+}
+
+void write_series(JsonWriter& out, const Chart& chart, const ChartSeries& series) {
+  check_series(chart, series);
   out.StartObject();
   write_text(out, "name", series.name);
   if (chart.kind == ChartKind::kLine) {
@@ -176,6 +180,7 @@ ReportTable chart_table(const Chart& chart) {
   table.columns.push_back(
       {chart.x_label, chart.kind == ChartKind::kBars ? Align::kLeft : Align::kRight, ""});
   for (const ChartSeries& series : chart.series) {
+    check_series(chart, series);
     table.columns.push_back({series.name, Align::kRight, ""});
   }
   if (chart.kind == ChartKind::kLine) {
