@@ -267,10 +267,10 @@ ReportSection table_section(const GrowingLibraryResult& set) {
   section.heading = set.dataset;
   section.text.push_back(fmt::format(
       "{} papers in {} topics arrive in order of year; {} citations of papers already there are "
-      "the queries, with {:.0f} candidates on average. Random puts the pick first in {:.1f}% of "
+      "the queries, with {} candidates on average. Random puts the pick first in {:.1f}% of "
       "them.",
       format_count(static_cast<double>(set.papers)), set.topics,
-      format_count(static_cast<double>(set.queries)), set.mean_candidates,
+      format_count(static_cast<double>(set.queries)), format_count(set.mean_candidates),
       100.0 * set.mean_inverse_candidates));
   for (std::string& remark : growing_library_remarks(set)) {
     section.text.push_back(std::move(remark));

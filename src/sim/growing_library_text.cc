@@ -127,10 +127,10 @@ std::string left_out(const GrowingLibraryResult& set) {
 }
 
 std::string set_text(const GrowingLibraryResult& set) {
-  std::string out =
-      fmt::format("{}: {} papers, {} topics, {} queries, {:.0f} candidates on average\n",
-                  set.dataset, format_count(static_cast<double>(set.papers)), set.topics,
-                  format_count(static_cast<double>(set.queries)), set.mean_candidates);
+  std::string out = fmt::format("{}: {} papers, {} topics, {} queries, {} candidates on average\n",
+                                set.dataset, format_count(static_cast<double>(set.papers)),
+                                set.topics, format_count(static_cast<double>(set.queries)),
+                                format_count(set.mean_candidates));
   out += left_out(set) + '\n' + main_table(set) + '\n' + sweep_table(set);
   for (const std::string& remark : growing_library_remarks(set)) {
     out += fmt::format("  {}\n", remark);
