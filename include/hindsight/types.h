@@ -86,8 +86,10 @@ struct Decision {
       items;  // the choice set: first what was shown, in its order, then the rest (if any)
   std::size_t shown_count = 0;
   std::vector<double> score;  // of each of `items` as it was used, prior included
-  std::vector<double>
-      prob_first;  // the probability that the list would begin with it, over all candidates
+  /// Of each of `items`, the probability that the list would begin with it: over all candidates,
+  /// or, where the ranker draws the order of the shown items again (redraw), given that these are
+  /// shown.
+  std::vector<double> prob_first;
   std::vector<double> prior;  // of each of `items`, or empty
   FeatureRows features;       // of each of `items`, as used; or empty
   /// Log-probability of the shown list; none where the ranker has no tractable law.
