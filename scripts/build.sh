@@ -9,12 +9,10 @@ preset=${1:-release}
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 scripts/web_deps.sh
-cmake --preset "$preset" >"/tmp/hindsight-configure.$$" || {
-  cat "/tmp/hindsight-configure.$$"
-  rm -f "/tmp/hindsight-configure.$$"
+configured=$(cmake --preset "$preset" 2>&1) || {
+  printf '%s\n' "$configured" >&2
   exit 1
 }
-rm -f "/tmp/hindsight-configure.$$"
 cmake --build --preset "$preset" -j "$(nproc)"
 
 if [[ $preset == release ]]; then
