@@ -9,7 +9,7 @@ import sys
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-COMMANDS = ("experiment", "rankers")
+COMMANDS = ("experiment", "bench", "rankers")
 
 
 def run(*arguments, **options):
