@@ -159,8 +159,8 @@ Chart regret_chart(const GrowingLibraryRow& row) {
   Chart chart;
   chart.title = fmt::format("Regret of {} under its bounds", name_of(row));
   chart.caption =
-      "Regret against the best fixed policy in hindsight lies between the two solid lines. The "
-      "upper one is what Theorem 4.4 bounds: it must stay below both dashed lines.";
+      "Regret against the best fixed policy in hindsight lies between the lower and the "
+      "upper end. The upper end is what Theorem 4.4 bounds: it must stay below both dashed lines.";
   chart.x_label = "queries";
   chart.y_label = "nats, in total";
   chart.log_x = true;
