@@ -12,7 +12,7 @@ namespace hindsight::bench {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-double Sum(const float* x, std::size_t n) {
+double sum_vectors(const float* x, std::size_t n) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   constexpr std::size_t kChains = 8;
@@ -43,9 +43,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hindsight::bench {
 
-HWY_EXPORT(Sum);
+HWY_EXPORT(sum_vectors);
 
-double simd_sum(std::span<const float> x) { return HWY_DYNAMIC_DISPATCH(Sum)(x.data(), x.size()); }
+double simd_sum(std::span<const float> x) {
+  return HWY_DYNAMIC_DISPATCH(sum_vectors)(x.data(), x.size());
+}
 
 }  // namespace hindsight::bench
 #endif  // HWY_ONCE

@@ -1,7 +1,7 @@
 // AlignedVector: storage that starts on a cache line, and large storage on large pages.
 //
-// A group of sixteen floats is one cache line only if it starts on one; and random access to tens of
-// megabytes on 4 KiB pages spends more time on the page tables than on the data.
+// A group of sixteen floats is one cache line only if it starts on one; and random access to tens
+// of megabytes on 4 KiB pages spends more time on the page tables than on the data.
 
 #pragma once
 
@@ -31,10 +31,7 @@ struct AlignedAllocator {
     return static_cast<T*>(memory);
   }
 
-  void deallocate(T* memory, std::size_t n) {
-    const std::size_t bytes = n * sizeof(T);
-    ::operator delete(memory, bytes, alignment(bytes));
-  }
+  void deallocate(T* memory, std::size_t n) { ::operator delete(memory, alignment(n * sizeof(T))); }
 
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 

@@ -123,11 +123,11 @@ HWY_INLINE BlockSkip skip(const T* weights, std::size_t blocks, double distance)
   return result;
 }
 
-BlockSkip SkipFloats(const float* weights, std::size_t blocks, double distance) {
+BlockSkip skip_floats(const float* weights, std::size_t blocks, double distance) {
   return skip(weights, blocks, distance);
 }
 
-BlockSkip SkipDoubles(const double* weights, std::size_t blocks, double distance) {
+BlockSkip skip_doubles(const double* weights, std::size_t blocks, double distance) {
   return skip(weights, blocks, distance);
 }
 
@@ -143,13 +143,13 @@ HWY_INLINE void sum_lanes(double* lanes, Load load) {
   }
 }
 
-void LaneSumsFloat(const float* weights, double* lanes) {
+void lane_sums_float(const float* weights, double* lanes) {
   const Row<double>::D d;
   const hn::Rebind<float, Row<double>::D> df;
   sum_lanes(lanes, [&](std::size_t at) { return hn::PromoteTo(d, hn::LoadU(df, weights + at)); });
 }
 
-void LaneSumsDouble(const double* weights, double* lanes) {
+void lane_sums_double(const double* weights, double* lanes) {
   const Row<double>::D d;
   sum_lanes(lanes, [&](std::size_t at) { return hn::LoadU(d, weights + at); });
 }
@@ -161,25 +161,25 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hindsight {
 
-HWY_EXPORT(SkipFloats);
-HWY_EXPORT(SkipDoubles);
-HWY_EXPORT(LaneSumsFloat);
-HWY_EXPORT(LaneSumsDouble);
+HWY_EXPORT(skip_floats);
+HWY_EXPORT(skip_doubles);
+HWY_EXPORT(lane_sums_float);
+HWY_EXPORT(lane_sums_double);
 
 BlockSkip skip_blocks(const float* weights, std::size_t blocks, double distance) {
-  return HWY_DYNAMIC_DISPATCH(SkipFloats)(weights, blocks, distance);
+  return HWY_DYNAMIC_DISPATCH(skip_floats)(weights, blocks, distance);
 }
 
 BlockSkip skip_blocks(const double* weights, std::size_t blocks, double distance) {
-  return HWY_DYNAMIC_DISPATCH(SkipDoubles)(weights, blocks, distance);
+  return HWY_DYNAMIC_DISPATCH(skip_doubles)(weights, blocks, distance);
 }
 
 void lane_sums(const float* weights, double* lanes) {
-  HWY_DYNAMIC_DISPATCH(LaneSumsFloat)(weights, lanes);
+  HWY_DYNAMIC_DISPATCH(lane_sums_float)(weights, lanes);
 }
 
 void lane_sums(const double* weights, double* lanes) {
-  HWY_DYNAMIC_DISPATCH(LaneSumsDouble)(weights, lanes);
+  HWY_DYNAMIC_DISPATCH(lane_sums_double)(weights, lanes);
 }
 
 }  // namespace hindsight

@@ -65,8 +65,8 @@ HWY_INLINE void draw_vectors(std::uint64_t first, std::uint64_t stream, std::uin
   hn::StoreInterleaved2(to_unit(c0, c1), to_unit(c2, c3), d, out);
 }
 
-void FillUniformPositive(std::uint64_t first, std::uint64_t stream, std::uint64_t seed, double* out,
-                         std::size_t n) {
+void fill_uniform_vectors(std::uint64_t first, std::uint64_t stream, std::uint64_t seed,
+                          double* out, std::size_t n) {
   std::size_t i = 0;
   for (; i + kDrawsAtOnce <= n; i += kDrawsAtOnce) {
     draw_vectors(first + i / 2, stream, seed, out + i);
@@ -87,10 +87,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hindsight {
 
-HWY_EXPORT(FillUniformPositive);
+HWY_EXPORT(fill_uniform_vectors);
 
 void Rng::fill_uniform_positive(std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(FillUniformPositive)(next_block_, stream_, seed_, out.data(), out.size());
+  HWY_DYNAMIC_DISPATCH(fill_uniform_vectors)(next_block_, stream_, seed_, out.data(), out.size());
   next_block_ += (out.size() + 1) / 2;
   used_ = 4;
   if (out.size() % 2 == 1) {
