@@ -75,6 +75,23 @@ Result<Row> measure(const Workload& workload, double seconds) {
   return Row{workload.name, workload.n, median(times), median(ratios), workload.aim};
 }
 
+/// "draw/top10" is itself, "draw" is all of draw/..., and nothing is everything.
+bool is_named(const std::string& name, const std::string& filter) {
+  return filter.empty() || name == filter || name.starts_with(filter + "/");
+}
+
+std::string all_names() {
+  std::string names;
+  std::string last;
+  for (const Workload& workload : all_workloads()) {
+    if (workload.name != last) {
+      names += (names.empty() ? "" : ", ") + workload.name;
+      last = workload.name;
+    }
+  }
+  return names;
+}
+
 /// A row for the slope of the rows of one name, from 10^4 on: below, fixed costs hide it.
 struct SlopeOf {
   const char* name;
@@ -127,14 +144,16 @@ Result<std::vector<Row>> run_benchmarks(const RunOptions& options) {
   std::vector<Workload> chosen;
   bool known = false;
   for (Workload& workload : all_workloads()) {
-    const bool named = workload.name.starts_with(options.filter);
+    const bool named = is_named(workload.name, options.filter);
     known = known || named;
     if (named && workload.n <= options.max_n) {
       chosen.push_back(std::move(workload));
     }
   }
   if (!known) {
-    return Error{ErrorCode::kUnknownName, "there is no benchmark '" + options.filter + "'", "name"};
+    return Error{ErrorCode::kUnknownName,
+                 "there is no benchmark '" + options.filter + "'; there are " + all_names(),
+                 "name"};
   }
   std::vector<Row> rows;
   for (const Workload& workload : chosen) {

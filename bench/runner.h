@@ -29,7 +29,7 @@ struct Row {
 };
 
 struct RunOptions {
-  std::string filter;                 // names that begin with this; empty: all
+  std::string filter;                 // a name, or its part before a slash; empty: all
   std::size_t max_n = 10'000'000;     // leaves out larger workloads
   double seconds_per_workload = 0.5;  // CPU time to spend on one, at least
   /// Called before each workload with how many are done, how many there are, and its name.

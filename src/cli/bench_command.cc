@@ -50,7 +50,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "bench", "Measure speed: ratios against a plain pass over the same data, within one run");
   command->add_option("name", options->run.filter,
-                      "Only benchmarks whose names begin with this, e.g. draw/top10 or tree");
+                      "Only this benchmark, e.g. draw/top10, or this group, e.g. tree");
   command->add_option("--max-n", options->run.max_n, "Leave out larger sizes")
       ->capture_default_str();
   command

@@ -4,8 +4,10 @@
 Usage: cli_test.py PROGRAM
 """
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
@@ -99,6 +101,28 @@ class Rankers(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("bestrank", done.stderr)
+
+
+class Bench(unittest.TestCase):
+    def test_table_and_json_have_the_same_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "bench.json"
+            done = run("bench", "draw/top10", "--max-n", "1000", "--seconds", "0", "--json", str(path))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            rows = json.loads(path.read_text())["benchmarks"]
+        self.assertEqual([(row["name"], row["n"]) for row in rows],
+                         [("draw/top10", 100), ("draw/top10", 1000)])
+        for row in rows:
+            self.assertEqual(set(row), {"name", "n", "ns", "ratio", "aim"})
+            self.assertGreater(row["ns"], 0)
+            self.assertIn(row["name"], done.stdout)
+
+    def test_bad_wishes_are_bad_input(self):
+        for wish in (["no-such-name"], ["tree", "--seconds", "-1"], ["tree", "--max-n", "x"],
+                     ["tree", "--json", "/no/such/folder/x.json"]):
+            done = run("bench", *wish)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
 
 if __name__ == "__main__":
