@@ -81,12 +81,12 @@ bool is_named(const std::string& name, const std::string& filter) {
 }
 
 std::string all_names() {
+  std::vector<std::string> seen;
   std::string names;
-  std::string last;
   for (const Workload& workload : all_workloads()) {
-    if (workload.name != last) {
+    if (std::find(seen.begin(), seen.end(), workload.name) == seen.end()) {
+      seen.push_back(workload.name);
       names += (names.empty() ? "" : ", ") + workload.name;
-      last = workload.name;
     }
   }
   return names;
