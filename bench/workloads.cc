@@ -9,8 +9,9 @@
 //   slope/draw, slope/tree               the exponent of the cost in n, fitted to the rows above
 //   learn/klrank-step  scores, cost and gradient step of one click on n candidates
 //                    / one read-exp-write pass over as many doubles             n = 10^2 ... 10^6
-//   learn/klrank     the whole of Ranker::learn, its checks and its account included / the same
-//   pass replay/klrank    one logged click of a list of ten, library of n items / 1 us
+//   learn/klrank     the whole of Ranker::learn, its checks and its account included
+//                    / the same pass
+//   replay/klrank    one logged click of a list of ten, library of n items / 1 us
 
 #include <iterator>
 #include <utility>

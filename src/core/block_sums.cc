@@ -12,6 +12,17 @@ namespace hindsight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A value that is used twice is loaded once: g++ would rather read it from memory again, which
+// costs a quarter of the speed.
+template <class V>
+HWY_INLINE void keep_in_register(V& v) {
+#if HWY_ARCH_X86 && HWY_COMPILER_GCC_ACTUAL && HWY_TARGET != HWY_SCALAR
+  asm("" : "+x"(v.raw));
+#else
+  (void)v;
+#endif
+}
+
 // The lanes of a row, in as many vectors as the machine needs for them.
 template <class T>
 struct Row {
@@ -23,6 +34,7 @@ struct Row {
   HWY_INLINE void load(const T* from) {
     for (std::size_t j = 0; j < kVectors; ++j) {
       v[j] = hn::LoadU(D(), from + j * kLanes);
+      keep_in_register(v[j]);
     }
   }
   HWY_INLINE void clear() {

@@ -4,7 +4,7 @@
 // Plackett-Luce order of the weights (the same law as Gumbel-top-k). Seen as points of a Poisson
 // process over weight and time, the weight that lies between two points below a time t is
 // exponential of mean 1/t: with the k-th best time so far as t, the race jumps from contender to
-// contender and only sums what lies between (Efraimidis and Spirakis 2006, A-ExpJ, in exponential
+// contender and only sums what lies between ([Efraimidis06] A-ExpJ, in exponential
 // form). Two additions keep it exact and make it faster:
 //   - the first t is guessed from a sample of the weights, so that there are about 2k contenders
 //     instead of k(1 + ln(n/k)); if fewer than k items finish before it, the race goes on from
