@@ -6,12 +6,12 @@ set -euo pipefail
 packages=(
   ca-certificates git python3                      # a bare root has none of them
   g++ cmake ninja-build pkg-config ccache          # build
-  libhwy-dev libeigen3-dev libfmt-dev libcli11-dev # libraries of the program
-  rapidjson-dev libsimdjson-dev libzstd-dev libxxhash-dev
+  libhwy-dev libfmt-dev libcli11-dev rapidjson-dev # libraries of the program
+  libzstd-dev libxxhash-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   clang-14 libclang-rt-14-dev                      # fuzzers (libFuzzer, sanitizer run-times)
   clang-format-14 clang-tidy-14                    # checks
-  zstd chromium                                    # tests: compressed inputs, a look at the HTML report
+  chromium                                         # tests look at the HTML report
 )
 # A newer Node than Debian's is as good; only a missing one is installed.
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
