@@ -80,18 +80,6 @@ bool is_named(const std::string& name, const std::string& filter) {
   return filter.empty() || name == filter || name.starts_with(filter + "/");
 }
 
-std::string all_names() {
-  std::vector<std::string> seen;
-  std::string names;
-  for (const Workload& workload : all_workloads()) {
-    if (std::find(seen.begin(), seen.end(), workload.name) == seen.end()) {
-      seen.push_back(workload.name);
-      names += (names.empty() ? "" : ", ") + workload.name;
-    }
-  }
-  return names;
-}
-
 /// A row for the slope of the rows of one name, from 10^4 on: below, fixed costs hide it.
 struct SlopeOf {
   const char* name;
@@ -104,6 +92,29 @@ constexpr std::size_t kSlopeFrom = 10'000;
 /// The tree's O(log n) must at least be far from linear, cache misses included.
 const SlopeOf kSlopes[] = {{"slope/draw", "draw/top10", std::nullopt},
                            {"slope/tree", "tree/top10-click", 0.5}};
+
+/// By its own name, or for the slope that is fitted to it.
+bool is_chosen(const std::string& name, const std::string& filter) {
+  return is_named(name, filter) ||
+         std::any_of(std::begin(kSlopes), std::end(kSlopes), [&](const SlopeOf& slope) {
+           return slope.of == name && is_named(slope.name, filter);
+         });
+}
+
+std::string all_names() {
+  std::vector<std::string> seen;
+  std::string names;
+  for (const Workload& workload : all_workloads()) {
+    if (std::find(seen.begin(), seen.end(), workload.name) == seen.end()) {
+      seen.push_back(workload.name);
+      names += (names.empty() ? "" : ", ") + workload.name;
+    }
+  }
+  for (const SlopeOf& slope : kSlopes) {
+    names += std::string(", ") + slope.name;
+  }
+  return names;
+}
 
 void add_slopes(std::vector<Row>& rows) {
   for (const SlopeOf& slope : kSlopes) {
@@ -144,7 +155,7 @@ Result<std::vector<Row>> run_benchmarks(const RunOptions& options) {
   std::vector<Workload> chosen;
   bool known = false;
   for (Workload& workload : all_workloads()) {
-    const bool named = is_named(workload.name, options.filter);
+    const bool named = is_chosen(workload.name, options.filter);
     known = known || named;
     if (named && workload.n <= options.max_n) {
       chosen.push_back(std::move(workload));
@@ -154,6 +165,11 @@ Result<std::vector<Row>> run_benchmarks(const RunOptions& options) {
     return Error{ErrorCode::kUnknownName,
                  "there is no benchmark '" + options.filter + "'; there are " + all_names(),
                  "name"};
+  }
+  if (chosen.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "leaves nothing to measure: all sizes are above " + std::to_string(options.max_n),
+                 "max-n"};
   }
   std::vector<Row> rows;
   for (const Workload& workload : chosen) {

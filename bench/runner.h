@@ -37,8 +37,8 @@ struct RunOptions {
 };
 
 /// RETURNS: a row per workload, and the slopes of those that ran at three sizes or more.
-/// FAILS: kUnknownName (nothing has such a name), kInvalidArgument (seconds out of range), kCorrupt
-/// (a wrong answer)
+/// FAILS: kUnknownName (nothing has such a name), kInvalidArgument (seconds out of range; nothing
+/// is as small as max_n), kCorrupt (a wrong answer)
 Result<std::vector<Row>> run_benchmarks(const RunOptions& options);
 
 /// RETURNS: the exponent b of the least-squares fit ns = a n^b. REQUIRES: two different n at least

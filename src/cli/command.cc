@@ -1,17 +1,26 @@
 #include "src/cli/command.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 
 namespace hindsight::cli {
 
 void print_error(std::string_view message) {
-  std::string line(message);
   // Names of files and parameters come from the user and may hold anything; the promise is one
-  // line.
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  // line, and a terminal that is left as it was.
+  std::string line;
+  for (const char c : message) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\r' || c == '\t') {
+      line += ' ';
+    } else if (code < 0x20 || code == 0x7F) {
+      char escape[8];
+      std::snprintf(escape, sizeof(escape), "\\x%02x", static_cast<unsigned>(code));
+      line += escape;
+    } else {
+      line += c;
+    }
+  }
   std::fprintf(stderr, "hindsight: %s\n", line.c_str());
 }
 

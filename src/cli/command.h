@@ -19,7 +19,7 @@
 
 namespace hindsight::cli {
 
-/// Prints "hindsight: MESSAGE" on one line of stderr.
+/// Prints "hindsight: MESSAGE" on one line of stderr; control characters are escaped.
 void print_error(std::string_view message);
 
 /// Prints the error. RETURNS: its exit code.

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "hindsight/registry.h"
 #include "src/cli/command.h"
+#include "src/cli/option_values.h"
 #include "src/cli/output_file.h"
 #include "src/core/check.h"
 #include "src/sim/data_sets.h"
@@ -26,10 +28,10 @@ constexpr std::uint32_t kQuickAdversaryQueries = 1024;
 
 struct Options {
   std::string data;
-  std::vector<std::string> datasets;
+  std::string datasets;  // lists are single words, with commas
   std::string topic_column;
-  std::vector<std::string> rankers;
-  std::vector<double> alphas;
+  std::string rankers;
+  std::string alphas;
   std::uint32_t runs = 1;
   std::uint64_t seed = 1;
   std::uint32_t threads = machine_threads();
@@ -40,7 +42,9 @@ struct Options {
 
 GrowingLibraryOptions experiment_options(const Options& options) {
   GrowingLibraryOptions made;
-  made.rankers = options.rankers;
+  if (!options.rankers.empty()) {
+    made.rankers = split_names(options.rankers);
+  }
   made.runs = options.runs;
   made.seed = options.seed;
   made.threads = options.threads;
@@ -50,7 +54,7 @@ GrowingLibraryOptions experiment_options(const Options& options) {
     made.adversary.queries = kQuickAdversaryQueries;
   }
   if (!options.alphas.empty()) {
-    made.alphas = options.alphas;
+    made.alphas = split_numbers(options.alphas);
     made.alphas_given = true;
   }
   return made;
@@ -58,7 +62,9 @@ GrowingLibraryOptions experiment_options(const Options& options) {
 
 DataChoice data_choice(const Options& options) {
   DataChoice choice;
-  choice.names = options.datasets;
+  if (!options.datasets.empty()) {
+    choice.names = split_names(options.datasets);
+  }
   choice.seed = options.seed;
   if (!options.data.empty()) {
     choice.data = options.data;
@@ -94,17 +100,20 @@ Result<GrowingLibraryFindings> find_out(const Options& options) {
 }
 
 Result<void> run(const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile json, OutputFile::open(options.json));
-  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile html, OutputFile::open(options.html));
+  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile json, OutputFile::prepare(options.json));
+  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile html, OutputFile::prepare(options.html));
+  if (json.same_as(html)) {
+    return Error{ErrorCode::kInvalidArgument, "must be another file than that of --json", "html"};
+  }
   HINDSIGHT_ASSIGN_OR_RETURN(const GrowingLibraryFindings findings, find_out(options));
-  const std::string text = growing_library_text(findings);
-  std::fwrite(text.data(), 1, text.size(), stdout);
   if (json.wanted()) {
     HINDSIGHT_RETURN_IF_ERROR(json.write(growing_library_json(findings)));
   }
   if (html.wanted()) {
     HINDSIGHT_RETURN_IF_ERROR(html.write(render_html(growing_library_report(findings))));
   }
+  const std::string text = growing_library_text(findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return {};
 }
 
@@ -122,25 +131,29 @@ void add_growing_library_command(CLI::App& experiment, int& exit_code) {
   command
       ->add_option("--dataset", options->datasets,
                    "Data sets by name, 'synthetic', or 'all'; default: cora")
-      ->delimiter(',')
+      ->check(check_names)
       ->type_name("NAME,...");
   command
       ->add_option("--topic-column", options->topic_column,
                    "Column of papers.tsv that holds the topic; default: topic (venue for aan)")
       ->type_name("NAME");
   command->add_option("--rankers", options->rankers, "Only these; default: all nine")
-      ->delimiter(',')
+      ->check(check_names)
       ->type_name("NAME,...");
   command
       ->add_option("--alpha", options->alphas,
                    "Values for the gradient rankers; default: 0.3,1,3,10, with 3 (1 for "
                    "online-ranknet) in the table")
-      ->delimiter(',')
+      ->check(check_numbers)
       ->type_name("X,...");
   command->add_option("--runs", options->runs, "Runs per row, with seeds S, S+1, ...")
+      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the first run")->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the first run")
+      ->check(decimal_integer(std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads; results do not depend on it")
+      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   command->add_flag("--quick", options->quick, "Only the first 2,000 queries, and no sweep");
   command->add_option("--json", options->json, "Write the figures to this file")->type_name("FILE");

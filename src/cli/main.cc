@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   try {
     return hindsight::cli::run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, and whatever a library throws
-    std::fprintf(stderr, "hindsight: %s\n", error.what());
+    hindsight::cli::print_error(error.what());
     return hindsight::cli::kMachineError;
   }
 }

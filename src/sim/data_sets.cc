@@ -60,7 +60,9 @@ Result<std::vector<fs::path>> find_folders(const DataChoice& choice) {
   }
   std::error_code ignored;
   if (!fs::is_directory(*choice.data, ignored)) {
-    return Error{ErrorCode::kInvalidArgument, "there is no such folder", choice.data->string()};
+    const bool exists = fs::exists(*choice.data, ignored);
+    return Error{ErrorCode::kInvalidArgument,
+                 exists ? "is not a folder" : "there is no such folder", choice.data->string()};
   }
   auto found = find_libraries(*choice.data);
   if (found.empty()) {

@@ -57,6 +57,9 @@ class Usage(unittest.TestCase):
     def test_newlines_in_arguments_stay_on_one_line(self):
         self.assert_usage_error("rankers", "no\nsuch\nranker", says="no such ranker")
 
+    def test_control_characters_do_not_reach_the_terminal(self):
+        self.assert_usage_error("rankers", "\x1b[31mred\x7f", says="\\x1b[31mred\\x7f")
+
     def test_options_that_exclude_each_other_are_a_usage_error(self):
         self.assert_usage_error("rankers", "--json", "--markdown", says="--json")
 
@@ -119,10 +122,27 @@ class Bench(unittest.TestCase):
 
     def test_bad_wishes_are_bad_input(self):
         for wish in (["no-such-name"], ["tree", "--seconds", "-1"], ["tree", "--max-n", "x"],
-                     ["tree", "--json", "/no/such/folder/x.json"]):
+                     ["tree", "--max-n", "-5"], ["tree", "--max-n", "0"], ["tree", "--max-n", "010"],
+                     ["tree", "--max-n", ""], ["tree", "--seconds", ""], ["tree", "--seconds", "inf"]):
             done = run("bench", *wish)
             self.assertEqual((done.returncode, done.stdout), (2, ""), done)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_an_unwritable_place_is_a_failure_of_the_machine(self):
+        done = run("bench", "tree", "--json", "/no/such/folder/x.json")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_slopes_are_known_by_name(self):
+        done = run("bench", "slope/draw", "--max-n", "100", "--seconds", "0")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("draw/top10", done.stdout)
+        self.assertIn("slope/tree", run("bench", "no-such-name").stderr)
+
+    def test_help_has_examples_and_says_what_is_a_file(self):
+        text = run("bench", "--help").stdout
+        self.assertIn("Examples:", text)
+        self.assertIn("--json FILE", text)
 
 
 if __name__ == "__main__":

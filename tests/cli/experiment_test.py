@@ -5,6 +5,8 @@ Usage: experiment_test.py PROGRAM
 """
 import json
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -87,9 +89,73 @@ class GrowingLibrary(unittest.TestCase):
         self.assert_input_error(name, "--alpha", "x", says="--alpha")
         self.assert_input_error(name, "--runs", "0", says="runs")
         self.assert_input_error(name, "--threads", "0", says="threads")
-        self.assert_input_error(name, "--json", "no/such/folder.json", says="cannot be written")
+        self.assert_input_error(name, "--data", "/etc/passwd", says="is not a folder")
+        self.assert_input_error(name, "--json", "a", "--html", "./a", says="another file")
+        for option in ("--seed", "--runs", "--threads"):
+            for word in ("-1", "18446744073709551616", "010", "0x10", "1.5", "", " 1"):
+                self.assert_input_error(name, option, word, says=option)
+        for word in ("", "1,", "nan", "inf", "0x1p3", "1e999"):
+            self.assert_input_error(name, "--alpha", word, says="--alpha")
+        for option in ("--rankers", "--dataset"):
+            self.assert_input_error(name, option, "", says=option)
+            self.assert_input_error(name, option, "random,", says=option)
+            self.assert_input_error(name, option, "random", "klrank", says="klrank")
         self.assert_input_error("no-such", says="there is no command 'no-such'")
         self.assert_input_error(says="experiment --help")
+
+    def assert_file_is_old(self):
+        self.assertEqual((self.folder / "out.json").read_text(), "old")
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out.json"])
+
+    def test_a_run_that_fails_leaves_the_files_as_they_were(self):
+        (self.folder / "out.json").write_text("old")
+        for wish in (("--rankers", "no-such"), ("--dataset", "nope"), ("--runs", "0"), ("--seed", "x")):
+            done = experiment("growing-library", *wish, "--json", "out.json", "--html", "out.html",
+                              folder=self.folder)
+            self.assertEqual(done.returncode, 2, done)
+            self.assert_file_is_old()
+
+    def test_a_full_disk_is_one_line_and_leaves_no_file(self):
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        (self.folder / "out.json").write_text("old")
+        for name in ("out.json", "new.json"):
+            done = subprocess.run([PROGRAM, "experiment", "growing-library", "--quick", "--rankers",
+                                   "random", "--json", name], capture_output=True, text=True,
+                                  cwd=self.folder, preexec_fn=small_disk)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assert_file_is_old()
+
+    def test_an_unwritable_place_is_known_before_the_work(self):
+        for place in ("no/such/folder.json", ".", "/dev/full"):
+            done = experiment("growing-library", "--quick", "--rankers", "random", "--json", place,
+                              folder=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            self.assertIn("cannot be written", done.stderr)
+
+    def test_standard_output_takes_the_figures_before_the_table(self):
+        for where in (subprocess.PIPE, "file"):
+            path = self.folder / "all.txt"
+            with open(path, "w") as file:
+                done = subprocess.run([PROGRAM, "experiment", "growing-library", "--quick",
+                                       "--rankers", "random", "--json", "/dev/stdout"], text=True,
+                                      stdout=file if where == "file" else where, cwd=self.folder)
+            self.assertEqual(done.returncode, 0)
+            text = path.read_text() if where == "file" else done.stdout
+            first, rest = text.split("\n", 1)
+            self.assertEqual(json.loads(first)["experiment"], "growing-library")
+            self.assertIn("growing-library: seed 1", rest)
+
+    def test_a_link_stays_and_its_file_is_replaced(self):
+        (self.folder / "real.json").write_text("old")
+        (self.folder / "out.json").symlink_to("real.json")
+        done = experiment("growing-library", "--quick", "--rankers", "random", "--json", "out.json",
+                          folder=self.folder)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertTrue((self.folder / "out.json").is_symlink())
+        self.assertIn("growing-library", (self.folder / "real.json").read_text())
 
     def test_help_names_the_experiment(self):
         done = experiment("--help")
