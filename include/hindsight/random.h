@@ -15,7 +15,7 @@
 
 namespace hindsight {
 
-/// Names a ranking for ever: who made it, and the how-manieth of that maker it was.
+/// Names a ranking for ever: who made it, and its number among those of the same maker.
 struct DecisionId {
   std::uint64_t source = 0;  // node and boot epoch; 0 in experiments
   std::uint64_t counter = 0;

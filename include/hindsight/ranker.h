@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,7 +39,19 @@ enum class Learns : std::uint8_t {
 /// What one call of `learn` did.
 struct LearnReport {
   std::uint32_t learned = 0;  // clicks that moved the model
-  std::uint32_t ignored = 0;  // clicks that were valid but too old to use (of an earlier phase)
+  std::uint32_t ignored =
+      0;  // valid clicks that this ranker does not use, or that came too late for it
+};
+
+/// Costs and bounds of a ranker with a regret bound, over all clicks that it learned
+/// (docs/klrank.md).
+struct RegretSummary {
+  std::uint64_t clicks = 0;
+  double learned_cost =
+      0.0;  // under the law held when each click was learned: the bounds are for this
+  double served_cost = 0.0;    // under the law that was served
+  double theorem_bound = 0.0;  // on learned_cost minus that of the best fixed policy in hindsight
+  double data_bound = 0.0;     // the same, with the steps and gradients that occurred
 };
 
 /// Name and value of something that a person may want to see of a model.
@@ -93,6 +106,8 @@ class Ranker {
 
   /// Costs and bounds so far; null where the ranker has no regret bound.
   virtual const RegretAccount* regret() const { return nullptr; }
+  /// The same in plain numbers; none where regret() is null.
+  std::optional<RegretSummary> regret_summary() const;
 
  protected:
   Ranker() = default;

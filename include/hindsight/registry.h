@@ -86,10 +86,12 @@ struct NamedRanker {
 };
 
 /// The save format (docs/save-format.md): versioned, checksummed, little-endian on every machine.
+/// REQUIRES: name and params are those that the ranker was made from, completed by check_params
 std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params,
                                    const Ranker& ranker);
 
-/// FAILS: kCorrupt (truncated, flipped, inconsistent), kNewerVersion, kUnknownName
+/// FAILS: kCorrupt (truncated, flipped, inconsistent), kNewerVersion; as make_ranker where the
+/// saved name or parameters do not fit the registry
 Result<NamedRanker> load_ranker(std::span<const std::byte> bytes);
 
 /// 128 bits in hex of everything that a save would hold: equal models have equal hashes.

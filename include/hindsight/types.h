@@ -27,6 +27,8 @@ using ItemIndex = std::uint32_t;
 inline constexpr std::size_t kMaxItems = std::size_t{1} << 31;
 inline constexpr std::size_t kMaxDenseColumns = std::size_t{1} << 16;
 inline constexpr std::size_t kMaxSparseColumns = std::size_t{1} << 24;
+/// A prior beyond this would drown every cost that is ever booked beside it.
+inline constexpr double kMaxPrior = 1e6;
 
 /// Features of several items, one row each: dense columns, sparse columns (CSR), or both side by
 /// side.
@@ -47,7 +49,8 @@ struct Item {
   std::vector<double> dense;                // features by position
   std::vector<std::uint32_t> sparse_index;  // features by growing index, strictly ascending
   std::vector<double> sparse_value;
-  std::vector<ItemIndex> links;  // items that this one points to
+  /// Items that this one points to: a set. Repeats, and a link to itself, count for nothing.
+  std::vector<ItemIndex> links;
 };
 
 /// Which items the user's pick is a choice among.

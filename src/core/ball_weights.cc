@@ -147,11 +147,6 @@ double BallWeights::step_rows(const FeatureRows& rows, std::size_t n, std::span<
   return gradient_norm;
 }
 
-void BallWeights::add_to_items(std::span<const ItemIndex> items, std::span<const double> change) {
-  squared_norm_ += scatter_add(items_, items, 1.0 / scale_, change);
-  touched_ += items.size();
-}
-
 void BallWeights::project(double radius) {
   squared_norm_ = std::max(squared_norm_, 0.0);
   const double length = norm();

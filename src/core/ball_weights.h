@@ -59,9 +59,6 @@ class BallWeights {
   double step(const ChoiceFeatures& features, std::span<const double> raw, std::size_t picked,
               const LossSlope& slope, double eta, double radius);
 
-  /// Adds to single item weights (no projection). REQUIRES: items distinct
-  void add_to_items(std::span<const ItemIndex> items, std::span<const double> change);
-
   /// theta <- 0, sizes unchanged.
   void clear();
 

@@ -1,12 +1,14 @@
 #include "hindsight/ranker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
+#include "src/core/regret.h"
 
 namespace hindsight {
 namespace {
@@ -51,12 +53,56 @@ std::optional<std::size_t> find_repeat(std::span<const ItemIndex> items, std::si
   return std::nullopt;
 }
 
+/// Beyond what any score of ours can be: balls have radius alpha 2^(m/4), alpha at most 10^6.
+constexpr double kMaxScore = 1e12;
+
+// RETURNS: whether every |x| is at most `limit`; false for NaN.
+bool all_within(std::span<const double> x, double limit) {
+  bool within = true;
+  for (const double value : x) {
+    within = within && std::abs(value) <= limit;
+  }
+  return within;
+}
+
 bool same_items(std::span<const ItemIndex> a, std::span<const ItemIndex> b) {
   std::vector<ItemIndex> first(a.begin(), a.end());
   std::vector<ItemIndex> second(b.begin(), b.end());
   std::sort(first.begin(), first.end());
   std::sort(second.begin(), second.end());
   return first == second;
+}
+
+// RETURNS: the clicked items, each at its first click. FAILS: kItemNotShown
+Result<std::vector<ItemIndex>> distinct_clicks(std::span<const ItemIndex> clicked,
+                                               std::span<const ItemIndex> shown) {
+  const auto not_shown = [&](std::size_t i) {
+    return Error{ErrorCode::kItemNotShown,
+                 "item " + std::to_string(clicked[i]) + " was not in the list that was shown",
+                 at("clicked", i)};
+  };
+  std::vector<ItemIndex> distinct(clicked.begin(), clicked.end());
+  if (clicked.size() == 1) {  // the common case, without sorting
+    return std::find(shown.begin(), shown.end(), clicked[0]) != shown.end()
+               ? Result<std::vector<ItemIndex>>(std::move(distinct))
+               : not_shown(0);
+  }
+  std::vector<ItemIndex> sorted(shown.begin(), shown.end());
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::uint8_t> seen(sorted.size(), 0);
+  distinct.clear();
+  for (std::size_t i = 0; i < clicked.size(); ++i) {
+    const auto place = std::lower_bound(sorted.begin(), sorted.end(), clicked[i]);
+    if (place == sorted.end() || *place != clicked[i]) {
+      return not_shown(i);
+    }
+    std::uint8_t& again = seen[static_cast<std::size_t>(place - sorted.begin())];
+    if (again == 0) {
+      distinct.push_back(clicked[i]);
+    }
+    again = 1;
+  }
+  return distinct;
 }
 
 Error duplicate_item(ItemIndex item, std::string field) {
@@ -110,6 +156,9 @@ Result<void> Ranker::check_request(const Request& request) const {
   if (!all_finite(request.prior)) {
     return Error{ErrorCode::kNotFinite, "priors must be finite numbers", "prior"};
   }
+  if (!all_within(request.prior, kMaxPrior)) {
+    return Error{ErrorCode::kTooLarge, "priors must lie between -1,000,000 and 1,000,000", "prior"};
+  }
   return {};
 }
 
@@ -131,6 +180,8 @@ Result<Decision> Ranker::rank(const Request& request, const Signals& signals, Rn
 Result<void> Ranker::check_decision(const Decision& decision) const {
   const std::size_t n = decision.items.size();
   const bool fits = n > 0 && decision.shown_count > 0 && decision.shown_count <= n &&
+                    (decision.choice_set == ChoiceSet::kCandidates ||
+                     (decision.choice_set == ChoiceSet::kShown && decision.shown_count == n)) &&
                     decision.score.size() == n && decision.prob_first.size() == n &&
                     (decision.prior.empty() || decision.prior.size() == n) &&
                     decision.aux.size() <= Decision::kMaxAuxBytes;
@@ -150,6 +201,17 @@ Result<void> Ranker::check_decision(const Decision& decision) const {
       !all_finite(decision.prob_first)) {
     return Error{ErrorCode::kNotFinite, "the decision's numbers must be finite", "decision"};
   }
+  constexpr double kRounding = 1e-9;
+  bool possible = all_within(decision.score, kMaxScore) && all_within(decision.prior, kMaxPrior) &&
+                  (!decision.log_propensity || (std::isfinite(*decision.log_propensity) &&
+                                                *decision.log_propensity <= kRounding));
+  for (const double prob : decision.prob_first) {
+    possible = possible && prob >= 0.0 && prob <= 1.0 + kRounding;
+  }
+  if (!possible) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "the decision's scores, priors or probabilities are out of range", "decision"};
+  }
   return decision.features.empty() ? Result<void>()
                                    : check_feature_rows(decision.features, n, "decision.features");
 }
@@ -163,18 +225,7 @@ Result<LearnReport> Ranker::learn(const Decision& decision, const Feedback& feed
   HINDSIGHT_RETURN_IF_ERROR(check_decision(decision));
   const auto shown = decision.shown();
   Feedback checked = feedback;
-  checked.clicked.clear();
-  for (std::size_t i = 0; i < feedback.clicked.size(); ++i) {
-    const ItemIndex item = feedback.clicked[i];
-    if (std::find(shown.begin(), shown.end(), item) == shown.end()) {
-      return Error{ErrorCode::kItemNotShown,
-                   "item " + std::to_string(item) + " was not in the list that was shown",
-                   at("clicked", i)};
-    }
-    if (std::find(checked.clicked.begin(), checked.clicked.end(), item) == checked.clicked.end()) {
-      checked.clicked.push_back(item);
-    }
-  }
+  HINDSIGHT_ASSIGN_OR_RETURN(checked.clicked, distinct_clicks(feedback.clicked, shown));
   if (!checked.grades.empty() && checked.grades.size() != shown.size()) {
     return Error{ErrorCode::kInvalidArgument, "give one grade per shown item, or none", "grades"};
   }
@@ -226,6 +277,18 @@ Result<void> Ranker::remove_items(std::span<const ItemIndex> items) {
   live_count_ -= items.size();
   do_remove_items(items);
   return {};
+}
+
+std::optional<RegretSummary> Ranker::regret_summary() const {
+  const RegretAccount* account = regret();
+  if (account == nullptr) {
+    return std::nullopt;
+  }
+  return RegretSummary{.clicks = account->clicks(),
+                       .learned_cost = account->learned_cost(),
+                       .served_cost = account->served_cost(),
+                       .theorem_bound = account->theorem_bound(),
+                       .data_bound = account->data_bound()};
 }
 
 void Ranker::save(ByteWriter& out) const {

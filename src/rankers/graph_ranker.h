@@ -59,12 +59,18 @@ class GraphRanker : public ScoredRanker {
  private:
   EdgeList link_edges() const;
   EdgeList co_pick_edges(const Signals& signals) const;
+  bool is_due() const;
   void refresh(const EdgeList& edges);
+
+  /// A refresh costs as much as the graph is large: waiting for a 50th of new edges keeps the total
+  /// cost linear, up to a logarithm, in what was added.
+  static constexpr std::uint64_t kRefreshShare = 50;
 
   GraphParams params_;
   std::vector<std::vector<ItemIndex>> links_;
   std::vector<double> scores_;
-  std::uint64_t new_edges_ = 0;
+  std::uint64_t edges_ = 0;      // links, or clicks
+  std::uint64_t new_edges_ = 0;  // since the last refresh
   std::uint64_t refreshes_ = 0;
 };
 

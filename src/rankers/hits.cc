@@ -32,7 +32,8 @@ class Hits final : public GraphRanker {
         }
         if (!params().links) {
           // The hubs are the sessions: with one row of A for each, A^T A is the matrix of co-picks
-          // itself.
+          // with the picks on its diagonal (those outside a session count as sessions of their
+          // own).
           next[i] = hub;
           continue;
         }

@@ -43,6 +43,15 @@ TEST(PageRank, IsTheStationaryLawOfTheSurfer) {
               base + 0.85 * (ranker->item_score(1) + ranker->item_score(2) / 2), 1e-8);
 }
 
+// Item 0 is cited once each by two items, item 1 five times by one: no authority can be bought by
+// repeating a link.
+TEST(GraphRankers, LinksAreASet) {
+  for (const char* name : {"hits", "pagerank"}) {
+    const auto ranker = linked(name, {{}, {}, {0}, {0}, {1, 1, 1, 1, 1, 4}});
+    EXPECT_GT(ranker->item_score(0), ranker->item_score(1)) << name;
+  }
+}
+
 TEST(GraphRankers, RefreshOnlyAfterEnoughNewEdges) {
   auto ranker = *make_ranker("pagerank", {{"refresh", 3.0}});
   for (ItemIndex i = 0; i < 4; ++i) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "hindsight/registry.h"
 #include "hindsight/signals.h"
@@ -137,12 +138,48 @@ TEST_F(KlRankTest, PriorsAreAddedToTheScoreAndLearnedAround) {
 
 TEST_F(KlRankTest, HugePriorsAreRefusedNotRepaired) {
   auto ranker = make("klrank");
-  const std::vector<double> huge = {1.5e308, -1.5e308};
-  const auto ok = rank(*ranker, {0, 1}, 2, 1, huge);
-  ASSERT_TRUE(ok.ok());  // finite, if far apart
-  EXPECT_EQ(ok->items[0], 0U);
-  click(*ranker, *ok, {0});
+  const std::vector<double> huge = {1e308, -1e308};
+  const auto refused = rank(*ranker, {0, 1}, 2, 1, huge);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+  const std::vector<double> large = {kMaxPrior, -kMaxPrior};
+  const auto decision = rank(*ranker, {0, 1}, 2, 1, large);
+  ASSERT_TRUE(decision.ok());
+  click(*ranker, *decision, {1});
   EXPECT_TRUE(std::isfinite(ranker->item_score(0)));
+  EXPECT_NEAR(ranker->regret_summary()->learned_cost, 2 * kMaxPrior, 1.0);
+}
+
+// A decision that no ranker could have made teaches nothing, and says so.
+TEST_F(KlRankTest, ImpossibleDecisionsAreRefused) {
+  auto ranker = make("klrank", {{"choice_set", std::string("candidates")}});
+  const auto good = rank(*ranker, {0, 1, 2}, 3);
+  const std::string before = model_hash(*ranker);
+  const std::vector<std::function<void(Decision&)>> faults = {
+      [](Decision& d) { d.prob_first[1] = 7.0; },
+      [](Decision& d) { d.prob_first[1] = -0.1; },
+      [](Decision& d) { d.prob_first[1] = std::nan(""); },
+      [](Decision& d) { d.log_propensity = std::nan(""); },
+      [](Decision& d) { d.log_propensity = 0.5; },
+      [](Decision& d) { d.score[0] = 1e300; },
+      [](Decision& d) {
+        d.prior = {0.0, 1e7, 0.0};
+      },
+      [](Decision& d) { d.choice_set = static_cast<ChoiceSet>(77); },
+      [](Decision& d) { d.choice_set = ChoiceSet::kShown, d.shown_count = 2; },
+      [](Decision& d) { d.items[2] = 1'000'000; },
+      [](Decision& d) { d.items[2] = d.items[1]; },
+      [](Decision& d) { d.score.pop_back(); },
+  };
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    Decision bad = *good;
+    faults[i](bad);
+    Feedback feedback;
+    feedback.decision = bad.id;
+    feedback.clicked = {bad.items[0]};
+    EXPECT_FALSE(ranker->learn(bad, feedback, signals_).ok()) << i;
+    EXPECT_EQ(model_hash(*ranker), before) << i;
+  }
 }
 
 // With redraw, P(first | shown set) is the softmax over the set. Scores 2, 1, 0, -1 by learning

@@ -106,28 +106,37 @@ Verdict check_repeats_count_once(const Subject& subject, const Ranker& ranker, c
   return verdict;
 }
 
-/// Priors at the end of the doubles' range: refused, or learned without harm.
+/// Priors beyond the limit are refused; at the limit they are learned without harm, and costs stay
+/// finite.
 Verdict check_extreme_priors(const Subject& subject, Ranker& ranker, const World& world) {
-  for (const double size : {1e10, 1e150, 1e300, 1.7e308}) {
+  for (const double size : {1e300, 1.7e308, 1.001 * kMaxPrior, kMaxPrior}) {
     for (int pattern = 0; pattern < 3; ++pattern) {
       std::vector<double> prior(world.live().size(), 0.0);
       for (std::size_t i = 0; i < prior.size(); ++i) {
         prior[i] = pattern == 0 ? size : (i % 2 == 0) == (pattern == 1) ? size : -size;
       }
       const auto decision = serve(ranker, world, 700, prior);
-      if (!decision.ok()) {
-        if (decision.error().code == ErrorCode::kNotFinite) {
-          continue;
+      if (size > kMaxPrior) {
+        if (decision.ok() || decision.error().code != ErrorCode::kTooLarge) {
+          return "a prior beyond the limit was not refused as too large";
         }
-        return "an extreme prior was refused as another fault: " + to_string(decision.error());
+        continue;
+      }
+      if (!decision.ok()) {
+        return "a prior at the limit was refused: " + to_string(decision.error());
       }
       for (const std::size_t place : {std::size_t{0}, decision->shown_count - 1}) {
         const auto report = ranker.learn(*decision, click(*decision, place), world.signals());
-        if (!report.ok() && report.error().code != ErrorCode::kNotFinite) {
-          return "feedback on an extreme prior was refused: " + to_string(report.error());
+        if (!report.ok()) {
+          return "feedback on a prior at the limit was refused: " + to_string(report.error());
         }
         if (Verdict verdict = check_is_sane(subject, ranker, world)) {
-          return "after priors at the end of the numbers' range: " + *verdict;
+          return "after priors at the limit: " + *verdict;
+        }
+        const auto regret = ranker.regret_summary();
+        if (regret &&
+            !(std::isfinite(regret->learned_cost) && std::isfinite(regret->served_cost))) {
+          return "a prior at the limit made the costs infinite";
         }
       }
     }
