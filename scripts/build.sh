@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Configures and builds a preset (release by default) and leaves the release program at build/hindsight.
-#   scripts/build.sh [release|asan|tsan|fuzz]
+#   scripts/build.sh [release|asan|tsan|fuzz] [TARGET…]     all targets unless some are named
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=${1:-release}
@@ -13,7 +13,8 @@ configured=$(cmake --preset "$preset" 2>&1) || {
   printf '%s\n' "$configured" >&2
   exit 1
 }
-cmake --build --preset "$preset" -j "$(nproc)"
+shift || true
+cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"}
 
 if [[ $preset == release ]]; then
   ln -sfn release/hindsight build/hindsight

@@ -144,4 +144,10 @@ class Signals {
   std::int64_t now_ms_;  // the latest time of any event
 };
 
+/// Signals as bytes, versioned and checksummed (docs/save-format.md).
+std::vector<std::byte> save_signals(const Signals& signals);
+
+/// FAILS: kCorrupt, kNewerVersion
+Result<Signals> load_signals(std::span<const std::byte> bytes);
+
 }  // namespace hindsight

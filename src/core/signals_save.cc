@@ -3,10 +3,13 @@
 
 #include "hindsight/signals.h"
 #include "src/core/bytes.h"
+#include "src/core/check.h"
+#include "src/core/envelope.h"
 
 namespace hindsight {
 namespace {
 
+constexpr std::string_view kMagic = "HINDSIGHT SIGNAL\n";
 constexpr std::uint8_t kSaveVersion = 1;
 
 template <class T>
@@ -180,6 +183,23 @@ Result<void> Signals::load(ByteReader& in) {
   }
   *this = std::move(loaded);
   return {};
+}
+
+std::vector<std::byte> save_signals(const Signals& signals) {
+  ByteWriter out = begin_record(kMagic);
+  signals.save(out);
+  return seal_record(std::move(out));
+}
+
+Result<Signals> load_signals(std::span<const std::byte> bytes) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
+  ByteReader in(body);
+  Signals signals;
+  HINDSIGHT_RETURN_IF_ERROR(signals.load(in));
+  if (in.left() != 0) {
+    return Error{ErrorCode::kCorrupt, "the saved signals have bytes after their end", ""};
+  }
+  return signals;
 }
 
 }  // namespace hindsight

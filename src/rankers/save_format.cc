@@ -3,20 +3,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <array>
-#include <cstring>
-
 #include "hindsight/registry.h"
 #include "src/core/bytes.h"
 #include "src/core/check.h"
+#include "src/core/envelope.h"
 
 namespace hindsight {
 namespace {
 
 constexpr std::string_view kMagic = "HINDSIGHT MODEL\n";
-constexpr std::uint32_t kFormatVersion = 1;
-// Changes whenever the same log would fold to other bits.
-constexpr std::uint32_t kNumericsVersion = 1;
 
 enum class ValueKind : std::uint8_t { kNumber = 0, kWord = 1, kFlag = 2 };
 
@@ -61,18 +56,11 @@ bool get_value(ByteReader& in, ParamValue& value) {
 
 Error corrupt(const char* why) { return {ErrorCode::kCorrupt, why, ""}; }
 
-std::uint64_t checksum(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-
 }  // namespace
 
 std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params,
                                    const Ranker& ranker) {
-  ByteWriter out;
-  out.put_raw(std::as_bytes(std::span(kMagic)));
-  out.put(kFormatVersion);
-  out.put(kNumericsVersion);
+  ByteWriter out = begin_record(kMagic);
   out.put(name);
   out.put(static_cast<std::uint64_t>(params.size()));
   for (const auto& [key, value] : params) {
@@ -80,36 +68,12 @@ std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params
     put_value(out, value);
   }
   ranker.save(out);
-  out.put(checksum(out.bytes()));
-  return out.take();
+  return seal_record(std::move(out));
 }
 
 Result<NamedRanker> load_ranker(std::span<const std::byte> bytes) {
-  ByteReader head(bytes);
-  const auto magic = head.take(kMagic.size());
-  if (magic.size() != kMagic.size() ||
-      std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
-    return corrupt("this is not a saved Hindsight model");
-  }
-  std::uint32_t format = 0;
-  std::uint32_t numerics = 0;
-  head.get(format);
-  head.get(numerics);
-  if (!head.ok() || head.left() < sizeof(std::uint64_t)) {
-    return corrupt("the saved model is truncated; use an older copy");
-  }
-  // The version is read before the checksum: a newer format may well be summed in another way.
-  if (format > kFormatVersion || numerics > kNumericsVersion) {
-    return Error{ErrorCode::kNewerVersion,
-                 "the model was saved by a newer Hindsight; load it with that version", ""};
-  }
-  const auto body = bytes.first(bytes.size() - sizeof(std::uint64_t));
-  std::uint64_t stored = 0;
-  std::memcpy(&stored, bytes.data() + body.size(), sizeof(stored));
-  if (format != kFormatVersion || numerics != kNumericsVersion || stored != checksum(body)) {
-    return corrupt("the saved model is damaged (its checksum does not fit); use an older copy");
-  }
-  ByteReader in(head.take(head.left() - sizeof(std::uint64_t)));
+  HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
+  ByteReader in(body);
   NamedRanker loaded;
   std::uint64_t count = 0;
   in.get(loaded.name);

@@ -479,5 +479,28 @@ TEST(SignalsDeathTest, UnknownIndicesAreAProgrammersMistake) {
   EXPECT_DEATH(static_cast<void>(signals.picks(0)), "check failed");
 }
 
+TEST(Signals, ComeBackFromTheirBytesAndEveryDamageIsSeen) {
+  Signals signals;
+  for (ItemIndex i = 0; i < 5; ++i) {
+    signals.item_added(i, i);
+  }
+  for (ItemIndex i = 0; i < 20; ++i) {
+    signals.picked(i % 5, 100 + i, 1 + i / 4, 1 + i % 2);
+  }
+  std::vector<std::byte> bytes = save_signals(signals);
+  const auto loaded = load_signals(bytes);
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(save_signals(*loaded), bytes);
+  EXPECT_EQ(loaded->co_picks(0, 1), signals.co_picks(0, 1));
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(load_signals(std::span(bytes).first(size)).ok()) << size;
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= std::byte{4};
+    EXPECT_FALSE(load_signals(bytes).ok()) << i;
+    bytes[i] ^= std::byte{4};
+  }
+}
+
 }  // namespace
 }  // namespace hindsight
