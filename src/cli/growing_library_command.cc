@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t threads = machine_threads();
   bool quick = false;
+  bool verbose = false;
   std::string json;
   std::string html;
 };
@@ -75,6 +77,13 @@ DataChoice data_choice(const Options& options) {
   return choice;
 }
 
+/// One line per iteration of the solver; one call, so that lines of threads do not mix.
+void print_solver_line(const std::string& dataset, double alpha, const NewtonStatus& status) {
+  std::fprintf(stderr, "%s alpha %g: iteration %d, value %.6f, gap %.3g, %d Hessian products\n",
+               dataset.c_str(), alpha, status.iteration, status.value, status.gap,
+               status.hessian_products);
+}
+
 Result<GrowingLibraryFindings> find_out(const Options& options) {
   const RankerFactory factory = [](const std::string& name, const ParamMap& params) {
     return make_ranker(name, params);
@@ -88,13 +97,22 @@ Result<GrowingLibraryFindings> find_out(const Options& options) {
   findings.notes = std::move(chosen.notes);
   findings.adversary_params = experiment.adversary;
   for (const GrowingLibrary& library : chosen.libraries) {
-    ProgressBar bar(stderr, library.name, total_queries(library, experiment));
-    experiment.progress = [&bar](std::uint64_t queries) { bar.add(queries); };
+    std::optional<ProgressBar> bar;
+    if (options.verbose) {  // its lines would cut through the bar
+      experiment.solver_progress = [&library](double alpha, const NewtonStatus& status) {
+        print_solver_line(library.name, alpha, status);
+      };
+    } else {
+      bar.emplace(stderr, library.name, total_queries(library, experiment));
+      experiment.progress = [&bar](std::uint64_t queries) { bar->add(queries); };
+    }
     HINDSIGHT_ASSIGN_OR_RETURN(GrowingLibraryResult result,
                                run_growing_library(library, experiment, factory));
+    findings.notes.insert(findings.notes.end(), result.notes.begin(), result.notes.end());
     findings.sets.push_back(std::move(result));
   }
   experiment.progress = nullptr;
+  experiment.solver_progress = nullptr;
   HINDSIGHT_ASSIGN_OR_RETURN(findings.adversary, run_adversary(experiment, factory));
   return findings;
 }
@@ -156,6 +174,8 @@ void add_growing_library_command(CLI::App& experiment, int& exit_code) {
       ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   command->add_flag("--quick", options->quick, "Only the first 2,000 queries, and no sweep");
+  command->add_flag("--verbose", options->verbose,
+                    "Say on standard error how the search for the best policy goes");
   command->add_option("--json", options->json, "Write the figures to this file")->type_name("FILE");
   command->add_option("--html", options->html, "Write a report to this file")->type_name("FILE");
   command->footer(

@@ -16,10 +16,12 @@
 // change anything but ties: it makes sorted lists deterministic, and leaves the laws of the others
 // as they were.
 //
-// What comes out: a deterministic ranker has relative click distance (n - 1) / n in every round, an
-// infinite K-L cost, and never improves. NoRegret KLRank's cost tends to that of the best fixed
-// policy, which is ln n here (the adversary ends up wanting everything equally often), and its
-// click distance to that of Random, about one half: no ranker can do better against this adversary.
+// What comes out: a deterministic ranker has relative click distance (n - 1) / n, an infinite K-L
+// cost, and never improves. (Category Ranking's scores can come to be equal in spite of the
+// prior; in those few rounds the pick may stand a little higher.) NoRegret KLRank's cost tends to
+// that of the best fixed policy, which is ln n here (the adversary ends up wanting everything
+// equally often), and its click distance to that of Random, about one half: no ranker can do better
+// against this adversary.
 //
 // Thread-safety: a function of its arguments.
 

@@ -100,16 +100,18 @@ std::string figure(const ChartSeries& series, std::size_t i) {
   return text;
 }
 
-std::vector<double> x_of_rows(const Chart& chart) {
+/// Every x of the chart, once.
+std::vector<double> all_x(const Chart& chart) {
   std::vector<double> all;
   for (const ChartSeries& series : chart.series) {
     all.insert(all.end(), series.x.begin(), series.x.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (all.size() <= kMaxTableRows) {
-    return all;
-  }
+  return all;
+}
+
+std::vector<double> evenly_spaced(const std::vector<double>& all) {
   std::vector<double> kept;
   for (std::size_t row = 0; row < kMaxTableRows; ++row) {
     kept.push_back(all[row * (all.size() - 1) / (kMaxTableRows - 1)]);
@@ -118,7 +120,12 @@ std::vector<double> x_of_rows(const Chart& chart) {
 }
 
 void add_line_rows(const Chart& chart, ReportTable& table) {
-  for (const double x : x_of_rows(chart)) {
+  std::vector<double> rows = all_x(chart);
+  if (rows.size() > kMaxTableRows) {
+    rows = evenly_spaced(rows);
+    table.footnote = "Evenly spaced rows of the curves' points.";
+  }
+  for (const double x : rows) {
     std::vector<ReportCell> row = {{data_number(x)}};
     for (const ChartSeries& series : chart.series) {
       const auto at = std::lower_bound(series.x.begin(), series.x.end(), x);
@@ -127,9 +134,6 @@ void add_line_rows(const Chart& chart, ReportTable& table) {
                           : std::string(kNoFigure)});
     }
     table.rows.push_back(std::move(row));
-  }
-  if (table.rows.size() == kMaxTableRows) {
-    table.footnote = "Evenly spaced rows of the curves' points.";
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "src/core/check.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t kMaxRuns = 10'000;
 constexpr std::uint32_t kMaxThreads = 1024;
+constexpr double kSmallestAlpha = 1e-6;  // far below, steps and balls vanish in rounding
 
 constexpr RankerPlan kPlan[] = {
     {"noregret-klrank", 3.0, true},
@@ -53,6 +55,10 @@ Result<void> check_options(const GrowingLibraryOptions& options) {
     if (!(alpha > 0.0) || !std::isfinite(alpha)) {
       return Error{ErrorCode::kInvalidArgument, fmt::format("{} is not a positive number", alpha),
                    "alpha"};
+    }
+    if (alpha < kSmallestAlpha) {
+      return Error{ErrorCode::kInvalidArgument,
+                   fmt::format("{} is too small; the least is {}", alpha, kSmallestAlpha), "alpha"};
     }
     if (std::count(options.alphas.begin(), options.alphas.end(), alpha) > 1) {
       return Error{ErrorCode::kInvalidArgument, fmt::format("{} is given twice", alpha), "alpha"};
@@ -185,18 +191,40 @@ GrowingLibraryRow summarize(const RowPlan& plan, std::span<const ReplayResult> r
 /// Weights beyond this ball would leave the range that regret_curve can sum.
 constexpr double kLargestRadius = 300.0;
 
-std::vector<RegretBracket> measure_regret(const PrefixStream& stream,
-                                          std::span<const RegretAccount> accounts) {
-  if (accounts.empty() || accounts.back().cycles().back().radius > kLargestRadius) {
-    return {};
+double last_radius(const RegretAccount& account) { return account.cycles().back().radius; }
+
+/// What is known without a search for the best policy.
+RegretBracket without_search(const RegretAccount& account) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  return {.clicks = account.clicks(),
+          .cost = account.learned_cost(),
+          .served_cost = account.served_cost(),
+          .hindsight_cost = kUnknown,
+          .lower = kUnknown,
+          .upper = kUnknown,
+          .theorem_bound = account.theorem_bound(),
+          .data_bound = account.data_bound(),
+          .certificate = kUnknown};
+}
+
+std::vector<RegretBracket> measure_regret(
+    const PrefixStream& stream, std::span<const RegretAccount> accounts,
+    const std::function<void(const NewtonStatus&)>& progress) {
+  const auto too_large = std::find_if(accounts.begin(), accounts.end(), [](const auto& account) {
+    return last_radius(account) > kLargestRadius;
+  });
+  const auto within = static_cast<std::size_t>(too_large - accounts.begin());
+  std::vector<RegretBracket> brackets = regret_curve(stream, accounts.first(within), progress);
+  for (const RegretAccount& account : accounts.subspan(within)) {
+    brackets.push_back(without_search(account));
   }
-  return regret_curve(stream, accounts);
+  return brackets;
 }
 
 /// Fills the regret of every row that learns the K-L cost: one measurement per alpha.
 void fill_regret(const PrefixStream& stream, const std::vector<RowPlan>& plans,
-                 const std::vector<std::vector<ReplayResult>>& runs, unsigned threads,
-                 std::vector<GrowingLibraryRow>& rows) {
+                 const std::vector<std::vector<ReplayResult>>& runs,
+                 const GrowingLibraryOptions& options, GrowingLibraryResult& result) {
   std::vector<std::size_t> chosen;  // the first row of each alpha; the headline's come first
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const bool known = std::any_of(chosen.begin(), chosen.end(), [&](std::size_t other) {
@@ -207,15 +235,30 @@ void fill_regret(const PrefixStream& stream, const std::vector<RowPlan>& plans,
     }
   }
   std::vector<std::vector<RegretBracket>> measured(chosen.size());
-  run_jobs(chosen.size(), threads, [&](std::size_t j) {
+  run_jobs(chosen.size(), options.threads, [&](std::size_t j) {
     const std::span<const RegretAccount> accounts = runs[chosen[j]].front().regret;
     const bool whole_curve = plans[chosen[j]].headline || accounts.empty();
-    measured[j] = measure_regret(stream, whole_curve ? accounts : accounts.last(1));
+    std::function<void(const NewtonStatus&)> progress;
+    if (options.solver_progress) {
+      progress = [&, alpha = plans[chosen[j]].alpha.value_or(0.0)](const NewtonStatus& status) {
+        options.solver_progress(alpha, status);
+      };
+    }
+    measured[j] = measure_regret(stream, whole_curve ? accounts : accounts.last(1), progress);
   });
+  for (std::size_t j = 0; j < chosen.size(); ++j) {
+    if (!measured[j].empty() && std::isnan(measured[j].back().upper)) {
+      result.notes.push_back(fmt::format(
+          "{}: regret is left out for alpha = {}: the weights' ball has radius {:.0f} at the end, "
+          "and the search for the best fixed policy goes up to {:.0f}; the bounds are given",
+          result.dataset, plans[chosen[j]].alpha.value_or(0.0),
+          last_radius(runs[chosen[j]].front().regret.back()), kLargestRadius));
+    }
+  }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     for (std::size_t j = 0; plans[i].learns_kl_cost && j < chosen.size(); ++j) {
       if (plans[chosen[j]].alpha == plans[i].alpha) {
-        rows[i].regret = measured[j];
+        result.rows[i].regret = measured[j];
       }
     }
   }
@@ -274,7 +317,7 @@ Result<GrowingLibraryResult> run_growing_library(const GrowingLibrary& library,
   for (std::size_t i = 0; i < plans.size(); ++i) {
     result.rows.push_back(summarize(plans[i], runs[i]));
   }
-  fill_regret(stream.prefix, plans, runs, options.threads, result.rows);
+  fill_regret(stream.prefix, plans, runs, options, result);
   return result;
 }
 

@@ -57,6 +57,9 @@ struct GrowingLibraryOptions {
   AdversaryParams adversary;
   /// Called from any thread with the number of queries done since the last call; may be empty.
   std::function<void(std::uint64_t)> progress;
+  /// Called from any thread after each iteration of the search for the best policy in hindsight of
+  /// a row with this alpha; may be empty.
+  std::function<void(double alpha, const NewtonStatus&)> solver_progress;
 };
 
 /// A mean over the queries of all runs.
@@ -77,7 +80,8 @@ struct GrowingLibraryRow {
   Measure ndcg;
   std::vector<CurvePoint> curve;  // means over the runs
   /// At powers of two for the headline's alpha, at the end only for the others; empty where the
-  /// ranker does not learn the K-L cost.
+  /// ranker does not learn the K-L cost. Where the ball is too large for the search, lower, upper,
+  /// hindsight_cost and certificate are NaN and a note says so.
   std::vector<RegretBracket> regret;
 };
 
@@ -91,6 +95,7 @@ struct GrowingLibraryResult {
   std::uint64_t not_yet_there = 0;
   LibraryCounts counts;
   std::vector<GrowingLibraryRow> rows;  // the headline's first
+  std::vector<std::string> notes;       // what was left out, and why
 };
 
 /// REQUIRES: the library is consistent (growing_library.h). FAILS: kInvalidArgument (runs, threads,

@@ -7,6 +7,7 @@
 
 #include "src/sim/delage_table2.h"
 #include "src/sim/growing_library_output.h"
+#include "src/sim/utf8.h"
 
 namespace hindsight {
 namespace {
@@ -19,7 +20,8 @@ class Json {
     return *this;
   }
   void text(std::string_view value) {
-    writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    const std::string valid = as_utf8(value);
+    writer_.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
   }
   void number(double value) { std::isfinite(value) ? writer_.Double(value) : writer_.Null(); }
   void number(const std::optional<double>& value) {
@@ -76,6 +78,8 @@ void write_row(Json& json, const GrowingLibraryRow& row, std::string_view datase
     const auto of_last = [&](double RegretBracket::*member) {
       return last ? std::optional<double>((*last).*member) : std::nullopt;
     };
+    json.key("cost").number(of_last(&RegretBracket::cost));
+    json.key("served_cost").number(of_last(&RegretBracket::served_cost));
     json.key("regret").number(of_last(&RegretBracket::upper));
     json.key("regret_low").number(of_last(&RegretBracket::lower));
     json.key("bound").number(of_last(&RegretBracket::theorem_bound));
@@ -120,6 +124,7 @@ void write_regret_curve(Json& json, const GrowingLibraryRow& row, std::string_vi
       json.object([&] {
         json.key("t").count(bracket.clicks);
         json.key("cost").number(bracket.cost);
+        json.key("served_cost").number(bracket.served_cost);
         json.key("hindsight_cost").number(bracket.hindsight_cost);
         json.key("regret_low").number(bracket.lower);
         json.key("regret").number(bracket.upper);
@@ -184,6 +189,8 @@ std::string growing_library_json(const GrowingLibraryFindings& findings) {
       json.key("queries").count(findings.adversary_params.queries);
       json.key("rows").array(findings.adversary,
                              [&](const auto& row) { write_row(json, row, "adversary"); });
+      json.key("curves").array(findings.adversary,
+                               [&](const auto& row) { write_curve(json, row, "adversary"); });
     });
     json.key("paper_table_2");
     write_paper(json);

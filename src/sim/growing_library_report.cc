@@ -196,7 +196,7 @@ ReportTable regret_table(const GrowingLibraryRow& row) {
     std::vector<ReportCell> cells = {{format_count(static_cast<double>(bracket.clicks)), false}};
     for (const double value : {bracket.cost, bracket.hindsight_cost, bracket.lower, bracket.upper,
                                bracket.data_bound, bracket.theorem_bound}) {
-      cells.push_back({fmt::format("{:.1f}", value), false});
+      cells.push_back({std::isnan(value) ? std::string() : fmt::format("{:.1f}", value), false});
     }
     table.rows.push_back(std::move(cells));
   }
@@ -317,7 +317,7 @@ ReportSection adversary_section(const GrowingLibraryFindings& findings) {
   section.text = {fmt::format(
       "Remark 3.1: {} items, {} queries. Every user wants the item that the ranker likes least; "
       "the adversary knows all that the ranker has learned, but not how its coins fall. A sorted "
-      "list then has the pick at its end in every round. Drawing the list makes the ranker as good "
+      "list then has the pick at its end, ties apart. Drawing the list makes the ranker as good "
       "as Random, which is the best that is possible here; drawing only the first slot keeps the "
       "K-L cost low, but not the positions.",
       findings.adversary_params.items,

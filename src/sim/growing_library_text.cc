@@ -67,7 +67,9 @@ void add_regret_cells(const GrowingLibraryRow& row, std::vector<std::string>& ce
     return;
   }
   const RegretBracket& last = row.regret.back();
-  cells.push_back(format_count(last.lower) + " to " + format_count(last.upper));
+  cells.push_back(std::isnan(last.upper)
+                      ? std::string()
+                      : format_count(last.lower) + " to " + format_count(last.upper));
   cells.push_back(format_count(last.data_bound));
   cells.push_back(format_count(last.theorem_bound));
 }

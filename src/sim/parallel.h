@@ -11,7 +11,8 @@
 namespace hindsight {
 
 /// Runs job(0) ... job(count - 1), each once, the next free one on the next free thread; returns
-/// when all are done. REQUIRES: threads >= 1; jobs do not throw and do not share what they change
+/// when all are done. Throws what a job has thrown (out of memory, say); jobs not begun by then are
+/// left out. REQUIRES: threads >= 1; jobs do not share what they change
 void run_jobs(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& job);
 
 /// RETURNS: the number of threads that the machine runs at once, at least 1.

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace hindsight {
 
 /// RETURNS: one bracket per account, in their order. REQUIRES: accounts of a ranker with one weight
 /// per item that learned the stream's queries in order under the K-L cost; ascending clicks, balls
-/// of radius at most 300
-std::vector<RegretBracket> regret_curve(const PrefixStream& stream,
-                                        std::span<const RegretAccount> accounts);
+/// of radius at most 300. `progress` is called after each iteration of the solver; it may be empty
+std::vector<RegretBracket> regret_curve(
+    const PrefixStream& stream, std::span<const RegretAccount> accounts,
+    const std::function<void(const NewtonStatus&)>& progress = {});
 
 }  // namespace hindsight

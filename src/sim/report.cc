@@ -8,7 +8,7 @@
 #include "src/core/check.h"
 #include "src/sim/chart_data.h"
 #include "src/sim/report_assets.h"
-#include "src/sim/table_reader.h"
+#include "src/sim/utf8.h"
 
 namespace hindsight {
 namespace {
@@ -38,21 +38,6 @@ std::string escaped(std::string_view text) {
     }
   }
   return safe;
-}
-
-/// The text with every byte that is not UTF-8 shown as the sign for it.
-std::string as_utf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    std::size_t size = 1;
-    while (size <= 4 && !is_utf8(text.substr(0, size))) {
-      ++size;
-    }
-    valid += size > 4 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, size);
-    text.remove_prefix(size > 4 ? 1 : size);
-  }
-  return valid;
 }
 
 class Page {

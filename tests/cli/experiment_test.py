@@ -52,6 +52,16 @@ class GrowingLibrary(unittest.TestCase):
         self.assertTrue(page.startswith("<!"))
         self.assertIn("noregret-klrank", page)
 
+    def test_verbose_shows_the_search_for_the_best_policy(self):
+        done = experiment("growing-library", "--quick", "--rankers", "klrank", "--verbose",
+                          folder=self.folder)
+        self.assertEqual(done.returncode, 0, done)
+        lines = done.stderr.splitlines()
+        self.assertGreater(len(lines), 0)
+        for line in lines:
+            self.assertRegex(line, r"^synthetic alpha 3: iteration \d+, value [\d.]+, gap [\d.e+-]+, "
+                                   r"\d+ Hessian products$")
+
     def test_threads_do_not_change_a_byte(self):
         texts = []
         for threads in ("1", "3"):

@@ -117,6 +117,44 @@ TEST(GrowingLibraryExperiment, TakesTheGivenAlphasOnly) {
   EXPECT_EQ(result->queries, 50U);
 }
 
+TEST(GrowingLibraryExperiment, GivesTheBoundsAndANoteWhereTheBallIsTooLarge) {
+  GrowingLibraryOptions options;
+  options.rankers = {"klrank"};
+  options.alphas = {1000};
+  options.alphas_given = true;
+  options.max_queries = 50;
+  const auto result = run_growing_library(small_library(), options, registered);
+  ASSERT_TRUE(result.ok()) << to_string(result.error());
+  const RegretBracket& last = result->rows.front().regret.back();
+  EXPECT_EQ(last.clicks, 50U);
+  EXPECT_TRUE(std::isnan(last.upper));
+  EXPECT_GT(last.data_bound, 0.0);
+  EXPECT_GT(last.theorem_bound, last.data_bound);
+  ASSERT_EQ(result->notes.size(), 1U);
+  EXPECT_THAT(result->notes.front(), HasSubstr("regret is left out for alpha = 1000"));
+  GrowingLibraryFindings findings;
+  findings.sets.push_back(*result);
+  EXPECT_EQ(growing_library_text(findings).find("nan"), std::string::npos);
+  EXPECT_EQ(render_html(growing_library_report(findings)).find(">nan<"), std::string::npos);
+}
+
+TEST(GrowingLibraryExperiment, ReportsEachIterationOfTheSolver) {
+  GrowingLibraryOptions options;
+  options.rankers = {"klrank"};
+  options.alphas = {};
+  options.max_queries = 50;
+  int lines = 0;
+  options.solver_progress = [&](double alpha, const NewtonStatus& status) {
+    EXPECT_EQ(alpha, 3.0);
+    EXPECT_GE(status.gap, 0.0);
+    ++lines;
+  };
+  const auto result = run_growing_library(small_library(), options, registered);
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->notes.empty());
+  EXPECT_GE(lines, static_cast<int>(result->rows.front().regret.size()));
+}
+
 TEST(GrowingLibraryExperiment, AveragesOverRunsWithStandardErrors) {
   const auto library =
       parse_citation_library("id\tyear\ttopic\na\t1990\tx\nb\t1991\tx\n", "citing\tcited\nb\ta\n");
@@ -171,6 +209,7 @@ TEST(GrowingLibraryExperiment, RefusesWhatItCannotRun) {
   EXPECT_THAT(error([](auto& o) { o.alphas = {0}; }), HasSubstr("alpha: 0 is not a positive"));
   EXPECT_THAT(error([](auto& o) { o.alphas = {-1}; }), HasSubstr("alpha: -1 is not a positive"));
   EXPECT_THAT(error([](auto& o) { o.alphas = {std::nan("")}; }), HasSubstr("not a positive"));
+  EXPECT_THAT(error([](auto& o) { o.alphas = {9e-7}; }), HasSubstr("too small"));
   EXPECT_THAT(error([](auto& o) { o.alphas = {3, 3}; }), HasSubstr("given twice"));
   EXPECT_THAT(error([](auto& o) { o.runs = 0; }), HasSubstr("runs: must be 1"));
   EXPECT_THAT(error([](auto& o) { o.threads = 0; }), HasSubstr("threads: must be 1"));

@@ -46,6 +46,7 @@ GrowingLibraryFindings make_findings() {
       make_row("random", std::nullopt, 4.75, 0.2), make_row("noregret-klrank", 10.0, 4.9, 0.3)};
   set.rows[0].regret = {{.clicks = 16,
                          .cost = 70.0,
+                         .served_cost = 71.0,
                          .hindsight_cost = 60.0,
                          .lower = 10.0,
                          .upper = 12.0,
@@ -53,6 +54,7 @@ GrowingLibraryFindings make_findings() {
                          .data_bound = 90.0},
                         {.clicks = 20,
                          .cost = 90.0,
+                         .served_cost = 92.0,
                          .hindsight_cost = 76.0,
                          .lower = 14.0,
                          .upper = 17.0,
@@ -81,6 +83,8 @@ TEST(GrowingLibraryJson, HasTheKeysOfTheContract) {
   EXPECT_EQ(first["ndcg_se"].GetDouble(), 0.001);
   EXPECT_EQ(first["ndcg_query_se"].GetDouble(), 0.002);
   EXPECT_TRUE(first["kl_cost_se"].IsNull());
+  EXPECT_EQ(first["cost"].GetDouble(), 90.0);
+  EXPECT_EQ(first["served_cost"].GetDouble(), 92.0);
   EXPECT_EQ(first["regret"].GetDouble(), 17.0);
   EXPECT_EQ(first["regret_low"].GetDouble(), 14.0);
   EXPECT_EQ(first["bound"].GetDouble(), 600.0);
@@ -107,10 +111,21 @@ TEST(GrowingLibraryJson, HasCurvesRegretAndThePapersTable) {
   ASSERT_EQ(json["regret_curves"].Size(), 1U);
   EXPECT_EQ(json["regret_curves"][0]["points"][0]["t"].GetUint64(), 16U);
   EXPECT_EQ(json["regret_curves"][0]["points"][1]["hindsight_cost"].GetDouble(), 76.0);
+  EXPECT_EQ(json["regret_curves"][0]["points"][0]["served_cost"].GetDouble(), 71.0);
   EXPECT_EQ(json["adversarial"]["rows"].Size(), 1U);
+  EXPECT_EQ(json["adversarial"]["curves"][0]["rel_distance"][1].GetDouble(), 0.2);
   ASSERT_EQ(json["paper_table_2"].Size(), 8U);
   EXPECT_EQ(json["paper_table_2"][0]["kl_cost"].GetDouble(), 4.63);
   EXPECT_EQ(json["datasets"][0]["papers"].GetUint64(), 1234567U);
+}
+
+TEST(GrowingLibraryJson, IsUtf8WhateverTheFolderIsCalled) {
+  GrowingLibraryFindings findings = make_findings();
+  findings.sets.front().dataset = "caf\xE9";
+  rapidjson::Document json;
+  json.Parse<rapidjson::kParseValidateEncodingFlag>(growing_library_json(findings).c_str());
+  ASSERT_FALSE(json.HasParseError());
+  EXPECT_STREQ(json["rows"][0]["dataset"].GetString(), "caf\xEF\xBF\xBD");
 }
 
 TEST(GrowingLibraryText, ShowsThePapersTableBesideOurs) {

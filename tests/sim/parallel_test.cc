@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <vector>
 
 #include "src/sim/progress.h"
@@ -22,6 +23,18 @@ TEST(RunJobs, RunsEachJobOnceOnAnyNumberOfThreads) {
 
 TEST(RunJobs, OfNoJobsReturns) {
   run_jobs(0, 3, [](std::size_t) { FAIL(); });
+}
+
+TEST(RunJobs, ThrowsWhatAJobHasThrown) {
+  for (const unsigned threads : {1U, 4U}) {
+    EXPECT_THROW(run_jobs(100, threads,
+                          [](std::size_t i) {
+                            if (i == 7) {
+                              throw std::runtime_error("seven");
+                            }
+                          }),
+                 std::runtime_error);
+  }
 }
 
 TEST(ProgressBar, ShowsTheShareThatIsDone) {

@@ -147,10 +147,17 @@ TEST(ChartTable, AlignsCurvesOfDifferentXAndKeepsTheLastPoint) {
   EXPECT_TRUE(table.footnote.empty());
 
   ChartSeries& curve = chart.series[0];
-  for (int t = 5; t <= 1000; ++t) {
-    curve.x.push_back(t);
-    curve.y.push_back(10 * t);
-  }
+  const auto extend_to = [&curve](int last) {
+    for (int t = static_cast<int>(curve.x.back()) + 1; t <= last; ++t) {
+      curve.x.push_back(t);
+      curve.y.push_back(10 * t);
+    }
+  };
+  extend_to(60);
+  const ReportTable just_whole = chart_table(chart);
+  EXPECT_EQ(just_whole.rows.size(), 60U);
+  EXPECT_TRUE(just_whole.footnote.empty());
+  extend_to(1000);
   const ReportTable thinned = chart_table(chart);
   EXPECT_LE(thinned.rows.size(), 60U);
   EXPECT_EQ(thinned.rows.front()[0].text, "1");
