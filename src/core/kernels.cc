@@ -192,6 +192,30 @@ bool AllFinite(const double* x, std::size_t n) {
   return finite;
 }
 
+bool AllWithin(const double* x, std::size_t n, double low, double high) {
+  const D d;
+  const V vlow = hn::Set(d, low);
+  const V vhigh = hn::Set(d, high);
+  const auto inside = [&](V v) {  // all bits set where low <= v <= high; no bit for a NaN
+    return hn::And(hn::VecFromMask(d, hn::Ge(v, vlow)), hn::VecFromMask(d, hn::Le(v, vhigh)));
+  };
+  V all[kVectors];
+  for (V& lane : all) {
+    lane = inside(vlow);
+  }
+  std::size_t i = for_blocks(n, [&](std::size_t j, std::size_t at) {
+    all[j] = hn::And(all[j], inside(hn::LoadU(d, x + at)));
+  });
+  for (std::size_t j = 1; j < kVectors; ++j) {
+    all[0] = hn::And(all[0], all[j]);
+  }
+  bool within = hn::AllTrue(d, hn::MaskFromVec(all[0]));
+  for (; i < n; ++i) {
+    within = within && x[i] >= low && x[i] <= high;
+  }
+  return within;
+}
+
 double ExpShifted(const double* x, double shift, double* out, std::size_t n) {
   const D d;
   const V vshift = hn::Set(d, shift);
@@ -323,6 +347,7 @@ HWY_EXPORT(MaxOf);
 HWY_EXPORT(SumOf);
 HWY_EXPORT(SumOfFloats);
 HWY_EXPORT(AllFinite);
+HWY_EXPORT(AllWithin);
 HWY_EXPORT(ExpShifted);
 HWY_EXPORT(LogOf);
 HWY_EXPORT(GatherScaled);
@@ -342,6 +367,11 @@ double sum_of(std::span<const double> x) { return HWY_DYNAMIC_DISPATCH(SumOf)(x.
 
 bool all_finite(std::span<const double> x) {
   return HWY_DYNAMIC_DISPATCH(AllFinite)(x.data(), x.size());
+}
+
+bool all_within(std::span<const double> x, double low, double high) {
+  HINDSIGHT_CHECK(low <= high);
+  return HWY_DYNAMIC_DISPATCH(AllWithin)(x.data(), x.size(), low, high);
 }
 
 double exp_shifted(std::span<const double> x, double shift, std::span<double> out) {

@@ -24,6 +24,9 @@ double sum_of(std::span<const double> x);
 /// RETURNS: whether every element is finite.
 bool all_finite(std::span<const double> x);
 
+/// RETURNS: whether low <= x[i] <= high for every i; a NaN is not within. REQUIRES: low <= high
+bool all_within(std::span<const double> x, double low, double high);
+
 /// out[i] = e^(x[i] - shift). RETURNS: their sum. REQUIRES: equal sizes; out may be x
 double exp_shifted(std::span<const double> x, double shift, std::span<double> out);
 

@@ -56,15 +56,6 @@ std::optional<std::size_t> find_repeat(std::span<const ItemIndex> items, std::si
 /// Beyond what any score of ours can be: balls have radius alpha 2^(m/4), alpha at most 10^6.
 constexpr double kMaxScore = 1e12;
 
-// RETURNS: whether every |x| is at most `limit`; false for NaN.
-bool all_within(std::span<const double> x, double limit) {
-  bool within = true;
-  for (const double value : x) {
-    within = within && std::abs(value) <= limit;
-  }
-  return within;
-}
-
 bool same_items(std::span<const ItemIndex> a, std::span<const ItemIndex> b) {
   std::vector<ItemIndex> first(a.begin(), a.end());
   std::vector<ItemIndex> second(b.begin(), b.end());
@@ -156,7 +147,7 @@ Result<void> Ranker::check_request(const Request& request) const {
   if (!all_finite(request.prior)) {
     return Error{ErrorCode::kNotFinite, "priors must be finite numbers", "prior"};
   }
-  if (!all_within(request.prior, kMaxPrior)) {
+  if (!all_within(request.prior, -kMaxPrior, kMaxPrior)) {
     return Error{ErrorCode::kTooLarge, "priors must lie between -1,000,000 and 1,000,000", "prior"};
   }
   return {};
@@ -197,20 +188,19 @@ Result<void> Ranker::check_decision(const Decision& decision) const {
   if (const auto repeat = find_repeat(decision.items, live_.size())) {
     return duplicate_item(decision.items[*repeat], at("decision.items", *repeat));
   }
-  if (!all_finite(decision.score) || !all_finite(decision.prior) ||
-      !all_finite(decision.prob_first)) {
-    return Error{ErrorCode::kNotFinite, "the decision's numbers must be finite", "decision"};
-  }
   constexpr double kRounding = 1e-9;
-  bool possible = all_within(decision.score, kMaxScore) && all_within(decision.prior, kMaxPrior) &&
-                  (!decision.log_propensity || (std::isfinite(*decision.log_propensity) &&
-                                                *decision.log_propensity <= kRounding));
-  for (const double prob : decision.prob_first) {
-    possible = possible && prob >= 0.0 && prob <= 1.0 + kRounding;
-  }
+  const bool possible = all_within(decision.score, -kMaxScore, kMaxScore) &&
+                        all_within(decision.prior, -kMaxPrior, kMaxPrior) &&
+                        all_within(decision.prob_first, 0.0, 1.0 + kRounding) &&
+                        (!decision.log_propensity || (std::isfinite(*decision.log_propensity) &&
+                                                      *decision.log_propensity <= kRounding));
   if (!possible) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "the decision's scores, priors or probabilities are out of range", "decision"};
+    const bool finite =
+        all_finite(decision.score) && all_finite(decision.prior) && all_finite(decision.prob_first);
+    return finite
+               ? Error{ErrorCode::kInvalidArgument,
+                       "scores, priors or probabilities are out of range", "decision"}
+               : Error{ErrorCode::kNotFinite, "the decision's numbers must be finite", "decision"};
   }
   return decision.features.empty() ? Result<void>()
                                    : check_feature_rows(decision.features, n, "decision.features");

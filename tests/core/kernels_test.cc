@@ -167,11 +167,16 @@ TEST(Kernels, AllFiniteFindsOneBadNumberAnywhere) {
     for (const std::size_t n : {1, 15, 16, 40}) {
       std::vector<double> x(n, -1e308);
       EXPECT_TRUE(all_finite(x));
+      EXPECT_TRUE(all_within(x, -1e308, 0.0));
       for (std::size_t i = 0; i < n; ++i) {
         for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
           x[i] = bad;
           EXPECT_FALSE(all_finite(x)) << n << " " << i;
+          EXPECT_FALSE(all_within(x, -1e308, 1e308)) << n << " " << i;
         }
+        x[i] = 0.5;
+        EXPECT_FALSE(all_within(x, -1e308, 0.25)) << n << " " << i;
+        EXPECT_TRUE(all_within(x, -1e308, 0.5)) << n << " " << i;
         x[i] = 0.0;
       }
     }
