@@ -86,8 +86,10 @@ Result<void> OutputFile::write_to(const std::string& path, const char* mode,
   if (file == nullptr) {
     return error(errno);
   }
+  // An empty text may have no address, which fwrite does not take.
   const bool written =
-      std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+      (text.empty() || std::fwrite(text.data(), 1, text.size(), file) == text.size()) &&
+      std::fflush(file) == 0;
   const int problem = errno;
   const bool closed = std::fclose(file) == 0;
   if (!written || !closed) {
