@@ -8,10 +8,13 @@ packages=(
   g++ cmake ninja-build pkg-config ccache          # build
   libhwy-dev libfmt-dev libcli11-dev rapidjson-dev # libraries of the program
   libzstd-dev libxxhash-dev
+  libsqlite3-dev libssl-dev libboost1.81-dev       # store and server
+  libsimdjson-dev prometheus-cpp-dev libspdlog-dev libtomlplusplus-dev
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   clang-14 libclang-rt-14-dev                      # fuzzers (libFuzzer, sanitizer run-times)
   clang-format-14 clang-tidy-14                    # checks
   chromium                                         # tests look at the HTML report
+  python3-venv wrk                                 # tests and benchmarks of the server
 )
 # A newer Node than Debian's is as good; only a missing one is installed.
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then

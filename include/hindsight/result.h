@@ -30,6 +30,13 @@ enum class ErrorCode {
   kNewerVersion,     // bytes written by a newer program
   kParse,            // text that does not have the expected form
   kIo,               // a file or device failed
+  kNotFound,         // no such collection, decision or page
+  kConflict,         // it is there already, or in a state that forbids this
+  kOverBudget,       // a configured limit of memory is reached
+  kOverloaded,       // too much is waiting; try again later
+  kUnauthorized,     // no key, or one that is not known
+  kForbidden,        // a key without the right to do this
+  kNotAllowed,       // the path knows no such method
 };
 
 /// One row of the table that maps an error to the outside world.

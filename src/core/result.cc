@@ -21,6 +21,13 @@ constexpr ErrorInfo kTable[] = {
     {ErrorCode::kNewerVersion, "newer_version", 500, 2},
     {ErrorCode::kParse, "parse_error", 400, 2},
     {ErrorCode::kIo, "io_error", 503, 1},
+    {ErrorCode::kNotFound, "not_found", 404, 2},
+    {ErrorCode::kConflict, "conflict", 409, 2},
+    {ErrorCode::kOverBudget, "over_budget", 507, 2},
+    {ErrorCode::kOverloaded, "overloaded", 503, 1},
+    {ErrorCode::kUnauthorized, "unauthorized", 401, 2},
+    {ErrorCode::kForbidden, "forbidden", 403, 2},
+    {ErrorCode::kNotAllowed, "method_not_allowed", 405, 2},
 };
 
 }  // namespace

@@ -1,0 +1,233 @@
+// What goes into the engine and what comes out: names and texts, as callers know them.
+//
+// Thread-safety: plain values.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hindsight/registry.h"
+#include "hindsight/result.h"
+#include "src/store/store.h"
+
+namespace hindsight {
+
+// Limits of one call.
+inline constexpr std::size_t kMaxIdBytes = 256;     // of an item's id, a topic, a feature's name
+inline constexpr std::size_t kMaxTextBytes = 4096;  // of a query
+inline constexpr std::size_t kMaxCandidates = 100'000;  // in one request
+inline constexpr std::size_t kMaxShown = 10'000;        // k
+inline constexpr std::size_t kMaxItemsPerCall = 10'000;
+inline constexpr std::size_t kMaxClicksPerCall = 1'000;
+inline constexpr std::size_t kMaxFeaturesPerItem = 1'000;
+inline constexpr std::size_t kMaxLinksPerItem = 10'000;
+inline constexpr std::size_t kMaxTopicsPerItem = 100;
+
+/// What to do with candidates that are not in the library.
+enum class OnUnknown : std::uint8_t {
+  kAdd,     // the library grows by being used
+  kAppend,  // last, in the caller's order
+  kError,
+};
+
+/// What a new ranker does about the clicks before it.
+enum class History : std::uint8_t {
+  kReplay,   // learns them all, in the background
+  kDiscard,  // starts anew
+};
+
+struct CollectionConfig {
+  std::string ranker = "klrank";
+  ParamMap params;         // completed by defaults once the collection exists
+  std::uint64_t seed = 0;  // never changes
+  std::int64_t window_ms = 30LL * 60 * 1000;
+  OnUnknown on_unknown = OnUnknown::kAdd;
+  double control = 0.0;  // the share of decisions that get the caller's order
+  bool log_queries = false;
+  bool decisions_before_reply = false;  // log a decision before it is returned, not behind it
+  std::uint64_t max_open = 1'000'000;   // decisions that wait for clicks
+  std::uint64_t max_scan = 20'000;      // candidates that a ranker may touch one by one
+  std::uint64_t memory_budget = std::uint64_t{1} << 30;  // bytes
+  std::uint32_t retain_days = 0;                         // 0: events are kept for ever
+
+  friend bool operator==(const CollectionConfig&, const CollectionConfig&) = default;
+};
+
+/// A wish to make or change a collection: what is not given takes its default where the collection
+/// is new, and stays as it is where it is not.
+struct CollectionPatch {
+  std::optional<std::string> ranker;
+  std::optional<ParamMap> params;  // a new ranker without params takes its defaults
+  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> window_ms;
+  std::optional<OnUnknown> on_unknown;
+  std::optional<double> control;
+  std::optional<bool> log_queries;
+  std::optional<bool> decisions_before_reply;
+  std::optional<std::uint64_t> max_open;
+  std::optional<std::uint64_t> max_scan;
+  std::optional<std::uint64_t> memory_budget;
+  std::optional<std::uint32_t> retain_days;
+  History history = History::kReplay;
+};
+
+enum class PutOutcome : std::uint8_t { kCreated, kChanged, kUnchanged };
+
+struct CollectionInfo {
+  std::string name;
+  CollectionConfig config;
+  std::uint64_t era = 0;  // how many times the ranker was changed
+  bool building = false;  // a new ranker is learning the history; the old one serves
+  std::uint64_t items = 0;
+};
+
+/// Features by name.
+using NamedFeatures = std::vector<std::pair<std::string, double>>;
+
+struct ItemInput {
+  std::string id;
+  std::vector<std::string> topics;
+  NamedFeatures features;
+  std::vector<std::string> links;
+};
+
+struct ItemsReply {
+  std::uint64_t added = 0;
+  std::uint64_t updated = 0;
+};
+
+/// An item as it stands in the library, and what its score is made of.
+struct ItemView {
+  std::string id;
+  std::vector<std::string> topics;
+  NamedFeatures features;
+  std::vector<std::string> links;
+  double score = 0.0;  // of the ranker, outside any request
+  std::uint64_t picks = 0;
+  std::array<double, 2> decayed_picks = {};
+  std::int64_t added_ms = 0;
+  std::int64_t age_ms = 0;
+};
+
+struct ItemPage {
+  std::vector<ItemView> items;
+  std::string next_cursor;  // empty at the end
+};
+
+struct CandidateInput {
+  std::string id;
+  NamedFeatures features;  // in place of the item's own, when any candidate gives some
+  double prior = 0.0;
+};
+
+struct RankInput {
+  std::string query;
+  std::vector<CandidateInput> candidates;  // these, or
+  std::string topic;          // those of a topic, or, with both empty, the whole library
+  bool has_features = false;  // some candidate gave features
+  bool has_prior = false;     // some candidate gave a prior
+  std::size_t k = 10;
+  std::string user;
+  std::string session;
+  std::string group;
+  std::string context_key;
+  std::optional<OnUnknown> on_unknown;  // in place of the collection's
+  std::string decision;                 // with offset: the next page of this decision's permutation
+  std::size_t offset = 0;
+};
+
+struct RankedItem {
+  std::string id;
+  double score = 0.0;
+  double prob_first = 0.0;
+  bool unknown = false;  // not in the library, appended
+};
+
+struct RankReply {
+  std::string decision;
+  std::vector<RankedItem> items;
+  std::optional<double> log_propensity;
+  std::uint64_t model_version = 0;
+  bool control = false;
+  std::uint64_t candidates = 0;  // how many there were to choose from
+};
+
+struct ClickInput {
+  std::string decision;
+  std::string item;
+  std::string event;  // the client's idempotency key, or empty
+};
+
+struct ClicksReply {
+  std::uint64_t accepted = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t late = 0;
+  std::uint64_t unjoined = 0;
+  std::uint64_t quarantined = 0;
+};
+
+/// received = pending + learned + duplicate + late + unjoined + quarantined, always.
+struct ClickCounts {
+  std::uint64_t received = 0;
+  std::uint64_t pending = 0;
+  std::uint64_t learned = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t late = 0;
+  std::uint64_t unjoined = 0;
+  std::uint64_t quarantined = 0;
+
+  friend bool operator==(const ClickCounts&, const ClickCounts&) = default;
+};
+
+/// One side of a comparison between the ranker and the caller's own order.
+struct ArmStats {
+  std::uint64_t decisions = 0;
+  std::uint64_t clicks = 0;        // learned or, in the control arm, counted
+  std::uint64_t first_clicks = 0;  // of them, on the first item
+  double ndcg_sum = 0.0;           // of 1 / log2(1 + place)
+
+  friend bool operator==(const ArmStats&, const ArmStats&) = default;
+};
+
+struct CollectionStats {
+  ClickCounts clicks;
+  std::uint64_t decisions = 0;
+  std::uint64_t open_decisions = 0;
+  std::uint64_t closed_early = 0;  // because more than max_open were open
+  std::uint64_t items = 0;
+  std::uint64_t era = 0;
+  bool building = false;
+  ArmStats ranker_arm;
+  ArmStats control_arm;
+  std::vector<std::pair<std::string, std::uint64_t>> quarantine_reasons;
+  std::optional<RegretSummary> regret;
+  std::string model_hash;  // empty unless asked for
+  Position position = 0;   // of the last event in the model
+  Position head = 0;       // of the last durable event known
+  std::uint64_t snapshot_position = 0;
+  std::uint64_t memory_bytes = 0;  // estimated
+  Description model;               // the ranker's state in words
+};
+
+/// What was ranked then.
+struct DecisionView {
+  std::string decision;
+  std::int64_t time_ms = 0;
+  std::string ranker;
+  std::uint64_t model_version = 0;
+  std::string query;  // empty unless the collection logs queries
+  std::vector<RankedItem> items;
+  std::optional<double> log_propensity;
+  bool control = false;
+  bool open = false;
+  std::vector<std::string> clicked;  // ids of the clicked items, in the order of the clicks
+};
+
+}  // namespace hindsight

@@ -1,0 +1,115 @@
+// Engine: collections of items that are ranked, clicked and learned, on top of a store.
+//
+//   rank    answers from the published model, without waiting for the learner, and logs the
+//   decision
+//           behind the reply
+//   click   is logged; the call is done when the click is durable and joined to its decision
+//   learn   a deterministic fold of each collection's log, on threads of the engine
+//
+// Calls that wait for the log are asynchronous: `done` is called once, perhaps before the call
+// returns, perhaps from a thread of the engine; it must not block. Each has a waiting form for
+// tests and tools (wait_for in this header).
+//
+// Thread-safety: every function may be called from any thread.
+
+#pragma once
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/engine/api.h"
+#include "src/store/store.h"
+
+namespace hindsight {
+
+/// Milliseconds since 1970. Replaceable, so that tests hold the time in their hands.
+using Clock = std::function<std::int64_t()>;
+std::int64_t system_clock_ms();
+
+struct EngineOptions {
+  Clock clock = system_clock_ms;
+  int learner_threads = 2;
+  bool timers = true;  // close windows, take snapshots; off in tests that call tick() themselves
+  std::int64_t tick_ms = 200;
+  std::uint64_t snapshot_events = 200'000;                   // a snapshot after so many events,
+  std::int64_t snapshot_ms = 5LL * 60 * 1000;                // or so long after the first of them
+  std::size_t decision_cache_bytes = std::size_t{64} << 20;  // per collection
+  std::size_t page_cache_entries = 10'000;  // permutations that can be paged through
+  /// Something that an operator should know: one line, no secrets.
+  std::function<void(std::string_view)> warn = {};
+};
+
+template <class T>
+using Callback = std::function<void(Result<T>)>;
+
+class Engine {
+ public:
+  /// Opens every collection of the store: last good snapshot, then the tail of its log.
+  /// FAILS: kCorrupt, kNewerVersion, kIo
+  static Result<std::unique_ptr<Engine>> open(Store& store, EngineOptions options);
+  /// Finishes what was accepted, takes snapshots, and lets go of the store.
+  virtual ~Engine() = default;
+
+  // Collections.
+  virtual std::vector<CollectionInfo> collections() const = 0;
+  /// FAILS: kNotFound
+  virtual Result<CollectionInfo> collection(std::string_view name) const = 0;
+  /// Identical settings change nothing. FAILS: kInvalidArgument, kUnknownName, kConflict (another
+  /// seed; a history that is no longer kept), kIo
+  virtual void put_collection(std::string_view name, const CollectionPatch& patch,
+                              Callback<PutOutcome> done) = 0;
+  /// FAILS: kNotFound, kIo
+  virtual Result<void> delete_collection(std::string_view name) = 0;
+
+  // Items.
+  /// Adds items, or replaces topics, features and links of those that are there. All or none.
+  virtual void add_items(std::string_view collection, std::vector<ItemInput> items,
+                         Callback<ItemsReply> done) = 0;
+  virtual void remove_item(std::string_view collection, std::string_view id,
+                           Callback<void> done) = 0;
+  virtual Result<ItemView> item(std::string_view collection, std::string_view id) const = 0;
+  /// REQUIRES: 1 <= limit <= 1000
+  virtual Result<ItemPage> items(std::string_view collection, std::string_view cursor,
+                                 std::size_t limit) const = 0;
+
+  // Ranking and clicks.
+  virtual void rank(std::string_view collection, RankInput input, Callback<RankReply> done) = 0;
+  virtual void click(std::string_view collection, std::vector<ClickInput> clicks,
+                     Callback<ClicksReply> done) = 0;
+
+  // What is known.
+  /// Reflects every click acknowledged before the call. `with_hash`: costs a pass over the model.
+  virtual Result<CollectionStats> stats(std::string_view collection, bool with_hash) const = 0;
+  virtual Result<DecisionView> decision(std::string_view collection,
+                                        std::string_view decision) const = 0;
+
+  /// Removes a user's identity from the log. RETURNS: from how many events.
+  virtual void erase_user(std::string_view collection, std::string_view user,
+                          Callback<std::uint64_t> done) = 0;
+
+  /// The error that stopped acknowledging, or none while all is well.
+  virtual std::optional<Error> failure() const = 0;
+
+  /// What the timers do, by hand: closes windows that have ended, takes due snapshots.
+  virtual void tick() = 0;
+  /// Takes a snapshot of every collection now, and waits for it.
+  virtual Result<void> snapshot_all() = 0;
+  /// Waits until everything durable at the time of the call is in the published models.
+  virtual void settle() = 0;
+};
+
+/// Calls an asynchronous function and waits for its answer:
+///   wait_for<RankReply>([&](auto done) { engine.rank("books", input, done); })
+template <class T, class Call>
+Result<T> wait_for(const Call& call) {
+  std::promise<Result<T>> promise;
+  std::future<Result<T>> answer = promise.get_future();
+  call(Callback<T>([&promise](Result<T> result) { promise.set_value(std::move(result)); }));
+  return answer.get();
+}
+
+}  // namespace hindsight

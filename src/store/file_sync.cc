@@ -1,0 +1,105 @@
+#include "src/store/file_sync.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace hindsight {
+namespace {
+
+Error failed(const char* what, const std::filesystem::path& path) {
+  return {ErrorCode::kIo, std::string(what) + " " + path.string() + ": " + std::strerror(errno),
+          ""};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return false;
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> sync_folder(const std::filesystem::path& folder) {
+  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
+    return failed("cannot sync the folder", folder);
+  }
+  return {};
+}
+
+Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  const std::filesystem::path part = path.string() + ".part";
+  {
+    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (fd.get() < 0) {
+      return failed("cannot write", part);
+    }
+    if (!write_all(fd.get(), bytes) || ::fsync(fd.get()) != 0) {
+      const Error error = failed("cannot write", part);
+      ::unlink(part.c_str());
+      return error;
+    }
+  }
+  if (::rename(part.c_str(), path.c_str()) != 0) {
+    const Error error = failed("cannot replace", path);
+    ::unlink(part.c_str());
+    return error;
+  }
+  return sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) {
+    Error error = failed("cannot read", path);
+    error.code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
+    return error;
+  }
+  std::vector<std::byte> bytes;
+  std::size_t used = 0;
+  for (;;) {
+    bytes.resize(used + (std::size_t{1} << 16));
+    const ssize_t got = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return failed("cannot read", path);
+    }
+    if (got == 0) {
+      bytes.resize(used);
+      return bytes;
+    }
+    used += static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace hindsight
