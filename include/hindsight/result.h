@@ -37,6 +37,7 @@ enum class ErrorCode {
   kUnauthorized,     // no key, or one that is not known
   kForbidden,        // a key without the right to do this
   kNotAllowed,       // the path knows no such method
+  kMediaType,        // a body of a type that is not understood
   kRateLimited,      // too many requests from one place; try again later
 };
 

@@ -28,6 +28,7 @@ constexpr ErrorInfo kTable[] = {
     {ErrorCode::kUnauthorized, "unauthorized", 401, 2},
     {ErrorCode::kForbidden, "forbidden", 403, 2},
     {ErrorCode::kNotAllowed, "method_not_allowed", 405, 2},
+    {ErrorCode::kMediaType, "unsupported_media_type", 415, 2},
     {ErrorCode::kRateLimited, "rate_limited", 429, 1},
 };
 

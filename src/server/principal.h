@@ -41,6 +41,9 @@ class KeyLookup {
   /// RETURNS: null for a key that is not known or was revoked. Takes as long for a wrong key as
   /// for a right one.
   virtual std::shared_ptr<const Principal> find(std::string_view key) const = 0;
+  /// Whether some publishable key may be used from this origin. A browser asks before it sends the
+  /// key (the preflight request).
+  virtual bool knows_origin(std::string_view origin) const = 0;
 };
 
 }  // namespace hindsight
