@@ -1,0 +1,250 @@
+#include "src/server/keys.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "src/core/check.h"
+#include "src/store/file_sync.h"
+
+namespace hindsight {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path key_path(const fs::path& folder) { return folder / "keys.toml"; }
+
+/// Tells versions of the file apart without reading it. Every change makes a new file.
+struct Stamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t size = -1;  // -1: there is no file
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+
+  friend bool operator==(const Stamp&, const Stamp&) = default;
+};
+
+Stamp stamp_of(const fs::path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) {
+    return {};
+  }
+  return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+}
+
+Result<std::vector<KeyRecord>> read_records(const fs::path& folder) {
+  const fs::path path = key_path(folder);
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
+  Result<std::vector<KeyRecord>> records =
+      parse_keys({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!records.ok()) {
+    Error error = records.error();
+    error.message = "the key file " + path.string() + " cannot be used: " + to_string(error) +
+                    "; put a good copy in its place";
+    error.field.clear();
+    return error;
+  }
+  return records;
+}
+
+/// Held while the file is changed, so that two commands at once lose nothing.
+class FolderLock {
+ public:
+  static Result<FolderLock> take(const fs::path& folder) {
+    const fs::path path = folder / "keys.lock";
+    FolderLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    int locked = -1;
+    while (lock.fd_ >= 0 && (locked = ::flock(lock.fd_, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    if (locked != 0) {
+      return Error{ErrorCode::kIo, "cannot lock " + path.string() + ": " + std::strerror(errno),
+                   ""};
+    }
+    return lock;
+  }
+  FolderLock(FolderLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock() {
+    if (fd_ >= 0) {
+      ::close(fd_);
+    }
+  }
+
+ private:
+  explicit FolderLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+Result<void> write_text(const fs::path& path, std::string_view text) {
+  return replace_file(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+/// REQUIRES: the folder is locked
+Result<NewKey> append_key(const fs::path& folder, std::vector<KeyRecord> records,
+                          Principal principal, std::int64_t now_ms) {
+  HINDSIGHT_ASSIGN_OR_RETURN(NewKey key, draw_key());
+  principal.id = key.id;
+  records.push_back({std::move(principal), hash_key(key.text), now_ms, std::nullopt});
+  const std::string text = format_keys(records);
+  // What could not be read again must not be written: too many keys, or the same id twice.
+  HINDSIGHT_RETURN_IF_ERROR(parse_keys(text));
+  HINDSIGHT_RETURN_IF_ERROR(write_text(key_path(folder), text));
+  return key;
+}
+
+}  // namespace
+
+class KeyRing::Impl {
+ public:
+  explicit Impl(KeyRingOptions options) : options_(std::move(options)) {}
+
+  /// Reads the file. REQUIRES: one caller at a time
+  Result<void> load() {
+    seen_ = stamp_of(key_path(options_.folder));
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<KeyRecord> records, read_records(options_.folder));
+    auto table = std::make_shared<Table>();
+    for (const KeyRecord& record : records) {
+      if (!record.revoked_ms) {
+        table->emplace(record.principal.id,
+                       Entry{record.hash, std::make_shared<Principal>(record.principal)});
+      }
+    }
+    const std::lock_guard lock(table_mutex_);
+    table_ = std::move(table);
+    return {};
+  }
+
+  std::shared_ptr<const Principal> find(std::string_view key) {
+    look_again();
+    const std::string_view id = id_of_key(key);
+    if (id.empty()) {
+      return nullptr;
+    }
+    const std::shared_ptr<const Table> table = current();
+    const auto found = table->find(std::string(id));
+    // An unknown id is compared with nothing's hash, so that it takes as long as a known one.
+    static constexpr KeyHash kNothing = {};
+    const bool same =
+        same_hash(hash_key(key), found == table->end() ? kNothing : found->second.hash);
+    return same && found != table->end() ? found->second.principal : nullptr;
+  }
+
+  void mark_looked() { looked_ms_ = options_.clock(); }
+
+ private:
+  struct Entry {
+    KeyHash hash;
+    std::shared_ptr<const Principal> principal;
+  };
+  using Table = std::unordered_map<std::string, Entry>;
+
+  std::shared_ptr<const Table> current() const {
+    const std::lock_guard lock(table_mutex_);
+    return table_;
+  }
+
+  /// Looks at the file from time to time; whoever comes first does it, the others go on.
+  void look_again() {
+    const std::int64_t now_ms = options_.clock();
+    std::int64_t looked = looked_ms_.load(std::memory_order_relaxed);
+    // A clock that was set back must not keep a revoked key alive.
+    const bool due = now_ms - looked >= options_.look_every_ms || now_ms < looked;
+    if (!due || !looked_ms_.compare_exchange_strong(looked, now_ms)) {
+      return;
+    }
+    const std::unique_lock lock(load_mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || stamp_of(key_path(options_.folder)) == seen_) {
+      return;
+    }
+    const Result<void> loaded = load();
+    if (options_.warn) {
+      options_.warn(loaded.ok()
+                        ? std::string("the key file has changed and was read again")
+                        : to_string(loaded.error()) + "; the keys read before it stay in force");
+    }
+  }
+
+  const KeyRingOptions options_;
+  std::atomic<std::int64_t> looked_ms_ = 0;
+  std::mutex load_mutex_;
+  Stamp seen_;
+  mutable std::mutex table_mutex_;
+  std::shared_ptr<const Table> table_;
+};
+
+KeyRing::KeyRing(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+KeyRing::~KeyRing() = default;
+
+Result<std::unique_ptr<KeyRing>> KeyRing::open(KeyRingOptions options) {
+  HINDSIGHT_CHECK(options.clock != nullptr);
+  auto impl = std::make_unique<Impl>(std::move(options));
+  impl->mark_looked();
+  HINDSIGHT_RETURN_IF_ERROR(impl->load());
+  return std::unique_ptr<KeyRing>(new KeyRing(std::move(impl)));
+}
+
+std::shared_ptr<const Principal> KeyRing::find(std::string_view key) const {
+  return impl_->find(key);
+}
+
+Result<std::vector<KeyRecord>> list_keys(const fs::path& folder) { return read_records(folder); }
+
+Result<NewKey> add_key(const fs::path& folder, const KeyWish& wish, std::int64_t now_ms) {
+  HINDSIGHT_ASSIGN_OR_RETURN(Principal principal, check_wish(wish));
+  HINDSIGHT_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::take(folder));
+  Result<std::vector<KeyRecord>> records = read_records(folder);
+  if (!records.ok() && records.error().code != ErrorCode::kNotFound) {
+    return records.error();
+  }
+  return append_key(folder, records.ok() ? *std::move(records) : std::vector<KeyRecord>(),
+                    std::move(principal), now_ms);
+}
+
+Result<bool> revoke_key(const fs::path& folder, std::string_view id, std::int64_t now_ms) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::take(folder));
+  HINDSIGHT_ASSIGN_OR_RETURN(std::vector<KeyRecord> records, read_records(folder));
+  const auto found = std::find_if(records.begin(), records.end(), [id](const KeyRecord& record) {
+    return record.principal.id == id;
+  });
+  if (found == records.end()) {
+    return Error{ErrorCode::kNotFound, "there is no key of this id; `hindsight key list` shows all",
+                 "id"};
+  }
+  if (found->revoked_ms) {
+    return false;
+  }
+  found->revoked_ms = now_ms;
+  HINDSIGHT_RETURN_IF_ERROR(write_text(key_path(folder), format_keys(records)));
+  return true;
+}
+
+Result<std::optional<NewKey>> ensure_admin_key(const fs::path& folder, std::int64_t now_ms) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::take(folder));
+  std::error_code failed;
+  if (fs::exists(key_path(folder), failed) || failed) {
+    return std::optional<NewKey>();
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(NewKey key, draw_key());
+  Principal principal;
+  principal.id = key.id;
+  principal.role = Role::kAdmin;
+  // The key before its hash: a crash in between leaves no hash of a key that nobody has.
+  HINDSIGHT_RETURN_IF_ERROR(write_text(folder / "admin.key", key.text + "\n"));
+  HINDSIGHT_RETURN_IF_ERROR(
+      write_text(key_path(folder),
+                 format_keys({{std::move(principal), hash_key(key.text), now_ms, std::nullopt}})));
+  return std::optional<NewKey>(std::move(key));
+}
+
+}  // namespace hindsight

@@ -1,0 +1,111 @@
+#include "src/server/rate_limit.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "src/core/check.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::size_t kShards = 16;
+constexpr double kMsPerSecond = 1000.0;
+
+}  // namespace
+
+class RateLimiter::Shard {
+ public:
+  std::int64_t take(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms) {
+    const std::lock_guard lock(mutex_);
+    Bucket& bucket = find(options, who, now_ms);
+    if (now_ms > bucket.at_ms) {
+      const double gained =
+          static_cast<double>(now_ms - bucket.at_ms) * options.per_second / kMsPerSecond;
+      bucket.tokens = std::min(options.burst, bucket.tokens + gained);
+      bucket.at_ms = now_ms;
+    }
+    if (bucket.tokens >= 1.0) {
+      bucket.tokens -= 1.0;
+      return 0;
+    }
+    const double wait_ms = (1.0 - bucket.tokens) / options.per_second * kMsPerSecond;
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wait_ms)));
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return index_.size();
+  }
+
+ private:
+  struct Bucket {
+    std::string who;
+    double tokens;
+    std::int64_t at_ms;
+  };
+
+  /// The bucket of `who`, now the one used last.
+  Bucket& find(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms) {
+    if (const auto found = index_.find(who); found != index_.end()) {
+      used_.splice(used_.begin(), used_, found->second);
+      return used_.front();
+    }
+    if (index_.size() >= std::max<std::size_t>(1, options.max_buckets / kShards)) {
+      index_.erase(used_.back().who);
+      used_.pop_back();
+    }
+    used_.push_front({std::string(who), options.burst, now_ms});
+    index_.emplace(used_.front().who, used_.begin());
+    return used_.front();
+  }
+
+  mutable std::mutex mutex_;
+  std::list<Bucket> used_;  // most recently used first
+  std::unordered_map<std::string_view, std::list<Bucket>::iterator> index_;  // keys are Bucket::who
+};
+
+RateLimiter::RateLimiter(RateLimitOptions options)
+    : options_(options), shards_(std::make_unique<Shard[]>(kShards)) {
+  HINDSIGHT_CHECK(options_.per_second >= 0.0 && options_.burst >= 1.0);
+}
+
+RateLimiter::~RateLimiter() = default;
+
+std::int64_t RateLimiter::take(std::string_view who, std::int64_t now_ms) {
+  if (options_.per_second == 0.0) {
+    return 0;
+  }
+  return shards_[std::hash<std::string_view>()(who) % kShards].take(options_, who, now_ms);
+}
+
+std::size_t RateLimiter::buckets() const {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < kShards; ++i) {
+    sum += shards_[i].size();
+  }
+  return sum;
+}
+
+std::string address_bucket(std::string_view address) {
+  const std::string text(address.substr(0, address.find('%')));  // without the zone
+  in6_addr wide = {};
+  if (inet_pton(AF_INET6, text.c_str(), &wide) != 1) {
+    return text;
+  }
+  std::array<char, INET6_ADDRSTRLEN> out = {};
+  if (IN6_IS_ADDR_V4MAPPED(&wide)) {
+    return inet_ntop(AF_INET, &wide.s6_addr[12], out.data(), out.size());
+  }
+  std::memset(&wide.s6_addr[8], 0, 8);
+  return std::string(inet_ntop(AF_INET6, &wide, out.data(), out.size())) + "/64";
+}
+
+}  // namespace hindsight

@@ -1,0 +1,214 @@
+#include "src/server/keys.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temp_folder.h"
+
+namespace hindsight {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+unsigned mode_of(const std::filesystem::path& path) {
+  struct stat info = {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0);
+  return info.st_mode & 0777u;
+}
+
+class Keys : public ::testing::Test {
+ protected:
+  std::unique_ptr<KeyRing> open() {
+    auto ring =
+        KeyRing::open({.folder = folder_.path(),
+                       .clock = [this] { return now_ms_.load(); },
+                       .warn = [this](std::string_view line) { said_.emplace_back(line); }});
+    EXPECT_TRUE(ring.ok()) << to_string(ring.error());
+    return *std::move(ring);
+  }
+  std::string add(const KeyWish& wish) {
+    const auto key = add_key(folder_.path(), wish, now_ms_);
+    EXPECT_TRUE(key.ok()) << to_string(key.error());
+    return key->text;
+  }
+
+  TempFolder folder_;
+  std::atomic<std::int64_t> now_ms_ = 1'000'000;
+  std::vector<std::string> said_;
+};
+
+TEST_F(Keys, FirstStartMakesAnAdminKeyOnce) {
+  const auto first = ensure_admin_key(folder_.path(), 5);
+  ASSERT_TRUE(first.ok() && first->has_value());
+  EXPECT_EQ(text_of(folder_.path() / "admin.key"), (*first)->text + "\n");
+  const auto second = ensure_admin_key(folder_.path(), 6);
+  ASSERT_TRUE(second.ok());
+  EXPECT_FALSE(second->has_value());
+  const auto found = open()->find((*first)->text);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->role, Role::kAdmin);
+}
+
+TEST_F(Keys, FilesAreForTheirOwnerOnlyAndHoldNoKey) {
+  const auto admin = ensure_admin_key(folder_.path(), 5);
+  const std::string other = add({.role = "rank"});
+  for (const char* name : {"admin.key", "keys.toml", "keys.lock"}) {
+    EXPECT_EQ(mode_of(folder_.path() / name), 0600u) << name;
+  }
+  const std::string text = text_of(folder_.path() / "keys.toml");
+  for (const std::string& key : {(*admin)->text, other}) {
+    EXPECT_EQ(text.find(key.substr(key.rfind('_') + 1)), std::string::npos);
+  }
+}
+
+TEST_F(Keys, FoundKeysKeepTheirScope) {
+  const std::string key =
+      add({.role = "publishable", .collections = {"books"}, .origins = {"https://shop.example"}});
+  const auto found = open()->find(key);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->role, Role::kClick);
+  EXPECT_TRUE(found->publishable);
+  EXPECT_EQ(found->collections, std::vector<std::string>{"books"});
+  EXPECT_EQ(found->origins, std::vector<std::string>{"https://shop.example"});
+}
+
+TEST_F(Keys, WrongKeysAreNotFound) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  std::string flipped = key;
+  flipped.back() = flipped.back() == '0' ? '1' : '0';
+  std::string foreign = key;
+  foreign[3] = foreign[3] == '0' ? '1' : '0';
+  for (const std::string& wrong : {flipped, foreign, std::string(), key + "0", key.substr(3)}) {
+    EXPECT_EQ(ring->find(wrong), nullptr) << wrong;
+  }
+}
+
+TEST_F(Keys, KeysMadeBesideARunningServerWorkWithinASecond) {
+  add({.role = "admin"});
+  const auto ring = open();
+  const std::string key = add({.role = "read"});
+  EXPECT_EQ(ring->find(key), nullptr);
+  now_ms_ += 1000;
+  EXPECT_NE(ring->find(key), nullptr);
+}
+
+TEST_F(Keys, RevokedKeysStopWithinASecondAndForEver) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  ASSERT_NE(ring->find(key), nullptr);
+  const auto first = revoke_key(folder_.path(), id_of_key(key), now_ms_);
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(*first);
+  now_ms_ += 1000;
+  EXPECT_EQ(ring->find(key), nullptr);
+  const auto again = revoke_key(folder_.path(), id_of_key(key), now_ms_);
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(*again);
+  EXPECT_EQ(open()->find(key), nullptr);
+  EXPECT_EQ(list_keys(folder_.path())->front().revoked_ms, 1'000'000);
+}
+
+TEST_F(Keys, AClockSetBackDoesNotKeepARevokedKeyAlive) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  ASSERT_TRUE(revoke_key(folder_.path(), id_of_key(key), now_ms_).ok());
+  now_ms_ -= 500'000;
+  EXPECT_EQ(ring->find(key), nullptr);
+}
+
+TEST_F(Keys, ADamagedFileKeepsTheLastGoodKeysAndWarnsOnce) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  folder_.write("keys.toml", "version = ");
+  for (int i = 0; i < 3; ++i) {
+    now_ms_ += 1000;
+    EXPECT_NE(ring->find(key), nullptr);
+  }
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_NE(said_[0].find("keys.toml"), std::string::npos);
+  EXPECT_NE(said_[0].find("stay in force"), std::string::npos);
+}
+
+TEST_F(Keys, ARevokedKeyStaysRevokedWhileTheFileIsDamaged) {
+  const std::string key = add({.role = "read"});
+  ASSERT_TRUE(revoke_key(folder_.path(), id_of_key(key), now_ms_).ok());
+  const auto ring = open();
+  std::filesystem::remove(folder_.path() / "keys.toml");
+  now_ms_ += 1000;
+  EXPECT_EQ(ring->find(key), nullptr);
+  EXPECT_EQ(said_.size(), 1u);
+}
+
+TEST_F(Keys, ADamagedFileAtTheStartIsAClearError) {
+  folder_.write("keys.toml", "version = 1\n[[key]]\nid = 3\n");
+  const auto ring = KeyRing::open({.folder = folder_.path(), .clock = [] { return 0; }});
+  ASSERT_FALSE(ring.ok());
+  EXPECT_NE(ring.error().message.find("keys.toml"), std::string::npos);
+  EXPECT_NE(ring.error().message.find("key[0].id"), std::string::npos);
+  EXPECT_FALSE(add_key(folder_.path(), {.role = "read"}, 0).ok()) << "would drop what is there";
+}
+
+TEST_F(Keys, NoFileAtTheStartIsAnError) {
+  const auto ring = KeyRing::open({.folder = folder_.path(), .clock = [] { return 0; }});
+  ASSERT_FALSE(ring.ok());
+  EXPECT_EQ(ring.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Keys, AnUnknownIdCannotBeRevoked) {
+  add({.role = "read"});
+  const auto revoked = revoke_key(folder_.path(), "nobody", now_ms_);
+  ASSERT_FALSE(revoked.ok());
+  EXPECT_EQ(revoked.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Keys, ChangesFromManyPlacesAtOnceAllCount) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 5;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this] {
+      for (int n = 0; n < kEach; ++n) {
+        add({.role = "read"});
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(list_keys(folder_.path())->size(), kThreads * kEach);
+}
+
+TEST_F(Keys, LookingUpWhileTheFileChangesIsSafe) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 2; ++i) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        now_ms_ += 1000;
+        EXPECT_NE(ring->find(key), nullptr);
+      }
+    });
+  }
+  for (int n = 0; n < 20; ++n) {
+    add({.role = "rank"});
+  }
+  stop = true;
+  for (std::thread& reader : readers) {
+    reader.join();
+  }
+}
+
+}  // namespace
+}  // namespace hindsight

@@ -1,0 +1,101 @@
+#include "src/server/rate_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hindsight {
+namespace {
+
+TEST(RateLimit, ABurstPassesAndTheNextMustWait) {
+  RateLimiter limiter({.per_second = 10, .burst = 3});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(limiter.take("a", 1000), 0);
+  }
+  EXPECT_EQ(limiter.take("a", 1000), 100);
+  EXPECT_EQ(limiter.take("a", 1050), 50);
+}
+
+TEST(RateLimit, WaitingAsLongAsToldIsEnough) {
+  RateLimiter limiter({.per_second = 3, .burst = 1});
+  std::int64_t now_ms = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(limiter.take("a", now_ms), 0) << i;
+    now_ms += limiter.take("a", now_ms);
+  }
+  EXPECT_GE(now_ms, 33'300);
+  EXPECT_LE(now_ms, 33'500);
+}
+
+TEST(RateLimit, IdleTimeEarnsNoMoreThanABurst) {
+  RateLimiter limiter({.per_second = 10, .burst = 2});
+  EXPECT_EQ(limiter.take("a", 0), 0);
+  EXPECT_EQ(limiter.take("a", 1'000'000), 0);
+  EXPECT_EQ(limiter.take("a", 1'000'000), 0);
+  EXPECT_GT(limiter.take("a", 1'000'000), 0);
+}
+
+TEST(RateLimit, OneDoesNotPayForAnother) {
+  RateLimiter limiter({.per_second = 1, .burst = 1});
+  EXPECT_EQ(limiter.take("a", 0), 0);
+  EXPECT_GT(limiter.take("a", 0), 0);
+  EXPECT_EQ(limiter.take("b", 0), 0);
+}
+
+TEST(RateLimit, TimeThatGoesBackEarnsNothing) {
+  RateLimiter limiter({.per_second = 1, .burst = 1});
+  EXPECT_EQ(limiter.take("a", 10'000), 0);
+  EXPECT_GT(limiter.take("a", 0), 0);
+  EXPECT_GT(limiter.take("a", 10'500), 0);
+  EXPECT_EQ(limiter.take("a", 11'000), 0);
+}
+
+TEST(RateLimit, ZeroIsNoLimit) {
+  RateLimiter limiter({.per_second = 0, .burst = 1});
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(limiter.take("a", 0), 0);
+  }
+  EXPECT_EQ(limiter.buckets(), 0u);
+}
+
+TEST(RateLimit, TheNumberOfBucketsIsBoundedAndTheBusyOneStays) {
+  RateLimiter limiter({.per_second = 0.001, .burst = 1, .max_buckets = 64});
+  EXPECT_EQ(limiter.take("busy", 0), 0);
+  for (int i = 0; i < 10'000; ++i) {
+    limiter.take("guest" + std::to_string(i), 0);
+    EXPECT_GT(limiter.take("busy", 0), 0) << i;
+  }
+  EXPECT_LE(limiter.buckets(), 64u);
+}
+
+TEST(RateLimit, ThreadsTogetherGetNoMoreThanTheBurst) {
+  RateLimiter limiter({.per_second = 1, .burst = 100});
+  std::atomic<int> passed = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 100; ++n) {
+        passed += limiter.take("a", 0) == 0 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(passed, 100);
+}
+
+TEST(RateLimit, AddressesOfOneSubscriberShareABucket) {
+  EXPECT_EQ(address_bucket("2001:db8:1:2::1"), "2001:db8:1:2::/64");
+  EXPECT_EQ(address_bucket("2001:db8:1:2:ffff::9"), "2001:db8:1:2::/64");
+  EXPECT_EQ(address_bucket("fe80::1%eth0"), "fe80::/64");
+  EXPECT_NE(address_bucket("2001:db8:1:3::1"), address_bucket("2001:db8:1:2::1"));
+  EXPECT_EQ(address_bucket("192.0.2.7"), "192.0.2.7");
+  EXPECT_EQ(address_bucket("::ffff:192.0.2.7"), "192.0.2.7");
+}
+
+}  // namespace
+}  // namespace hindsight
