@@ -26,14 +26,14 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kMaxCandidates = 64;
 constexpr std::uint64_t kSeed = 1;
 
-void check_saves_and_loads(const hindsight::NamedRanker& loaded) {
-  const std::vector<std::byte> bytes = save_ranker(loaded.name, loaded.params, *loaded.ranker);
-  const hindsight::Result<hindsight::NamedRanker> again = hindsight::load_ranker(bytes);
+void check_saves_and_loads(const hindsight::Ranker& loaded) {
+  const std::vector<std::byte> bytes = save_ranker(loaded);
+  const auto again = hindsight::load_ranker(bytes);
   if (!again.ok()) {
     std::fprintf(stderr, "what was saved does not load: %s\n", to_string(again.error()).c_str());
   }
   HINDSIGHT_CHECK(again.ok());
-  HINDSIGHT_CHECK(model_hash(*again->ranker) == model_hash(*loaded.ranker));
+  HINDSIGHT_CHECK(model_hash(**again) == model_hash(loaded));
 }
 
 /// Ranks what is live and clicks on the last item shown. A refusal is fine, a crash is not.
@@ -63,16 +63,16 @@ void use(hindsight::Ranker& ranker) {
 }
 
 void load_and_use(Bytes bytes) {
-  hindsight::Result<hindsight::NamedRanker> loaded = hindsight::load_ranker(bytes);
+  const auto loaded = hindsight::load_ranker(bytes);
   if (!loaded.ok()) {
     HINDSIGHT_CHECK(!loaded.error().message.empty());
     return;
   }
-  check_saves_and_loads(*loaded);
-  (void)loaded->ranker->describe();
+  check_saves_and_loads(**loaded);
+  (void)(*loaded)->describe();
   for (int round = 0; round < 2; ++round) {
-    use(*loaded->ranker);
-    check_saves_and_loads(*loaded);
+    use(**loaded);
+    check_saves_and_loads(**loaded);
   }
 }
 

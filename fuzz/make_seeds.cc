@@ -108,7 +108,7 @@ void write_model_seeds(const fs::path& folder) {
         continue;  // words that make no sense together
       }
       const auto save = [&](const char* suffix) {
-        const std::vector<std::byte> bytes = save_ranker(info.name, params, **made);
+        const std::vector<std::byte> bytes = save_ranker(**made);
         write(folder / (std::string(info.name) + std::to_string(number) + suffix),
               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       };

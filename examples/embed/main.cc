@@ -85,11 +85,11 @@ int main() {
   }
   print_order("after 60 clicks", rank_all(*ranker, signals, n));
 
-  const std::vector<std::byte> bytes = hindsight::save_ranker("greedy-klrank", params, *ranker);
-  const hindsight::NamedRanker again = value_or_exit(hindsight::load_ranker(bytes));
-  print_order("loaded again", rank_all(*again.ranker, signals, n));
-  const bool same = hindsight::model_hash(*again.ranker) == hindsight::model_hash(*ranker);
-  std::printf("saved %s in %zu bytes; the loaded model is %s\n", again.name.c_str(), bytes.size(),
-              same ? "the same" : "DIFFERENT");
+  const std::vector<std::byte> bytes = hindsight::save_ranker(*ranker);
+  const auto again = value_or_exit(hindsight::load_ranker(bytes));
+  print_order("loaded again", rank_all(*again, signals, n));
+  const bool same = hindsight::model_hash(*again) == hindsight::model_hash(*ranker);
+  std::printf("saved %s in %zu bytes; the loaded model is %s\n", again->name().c_str(),
+              bytes.size(), same ? "the same" : "DIFFERENT");
   return same ? 0 : 1;
 }

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "hindsight/params.h"
 #include "hindsight/result.h"
 #include "hindsight/types.h"
 
@@ -57,16 +58,25 @@ struct RegretSummary {
 /// Name and value of something that a person may want to see of a model.
 using Description = std::vector<std::pair<std::string, std::string>>;
 
+class Ranker;
+/// include/hindsight/registry.h
+Result<std::unique_ptr<Ranker>> make_ranker(std::string_view name, const ParamMap& params);
+
 class Ranker {
  public:
   virtual ~Ranker() = default;
   Ranker(const Ranker&) = delete;
   Ranker& operator=(const Ranker&) = delete;
 
-  /// Orders the candidates and shows the first k.
+  /// The row of the registry that this ranker was made from, and its parameters, completed by
+  /// defaults; empty where it was not made by the registry.
+  const std::string& name() const { return name_; }
+  const ParamMap& params() const { return params_; }
+
+  /// Orders the candidates, or the whole library, and shows the first k.
   /// FAILS: kEmptyCandidates, kUnknownItem, kDuplicateItem, kInvalidArgument (k, sizes), kNotFinite
-  /// (features, prior), kFeatureTooLong, kUnsupported (a request that this ranker cannot learn
-  /// from)
+  /// (features, prior), kFeatureTooLong, kTooLarge (a whole library beyond max_scan that would have
+  /// to be touched item by item), kUnsupported (a request that this ranker cannot learn from)
   Result<Decision> rank(const Request& request, const Signals& signals, Rng& rng) const;
 
   /// Learns from what was clicked. Late, repeated and out-of-order feedback is safe.
@@ -80,6 +90,8 @@ class Ranker {
   /// kInvalidArgument, kUnknownItem (removed, or a link to an item never added), kNotFinite,
   /// kFeatureTooLong
   Result<void> add_items(std::span<const Item> items);
+  /// RETURNS: what add_items would return, changing nothing.
+  Result<void> check_add_items(std::span<const Item> items) const;
 
   /// Removes items from all future lists; decisions that are open still learn.
   /// FAILS: kUnknownItem, kDuplicateItem
@@ -116,6 +128,11 @@ class Ranker {
   /// numbers finite.
   virtual Result<Decision> do_rank(const Request& request, const Signals& signals,
                                    Rng& rng) const = 0;
+  /// Ranks the whole library. The default lists the live items, in ascending order, and calls
+  /// do_rank; a ranker that need not touch them all does better. FAILS: kTooLarge (more than
+  /// max_scan). REQUIRES: the request was checked: 1 <= k <= items_live(), nothing per candidate
+  virtual Result<Decision> do_rank_library(const Request& request, const Signals& signals,
+                                           Rng& rng) const;
   /// REQUIRES: the decision fits together; `feedback.clicked` are distinct shown items.
   virtual Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                        const Signals& signals) = 0;
@@ -129,9 +146,14 @@ class Ranker {
   virtual Result<void> do_load(ByteReader& in) = 0;
 
  private:
+  friend Result<std::unique_ptr<Ranker>> make_ranker(std::string_view name, const ParamMap& params);
+
   Result<void> check_request(const Request& request) const;
+  Result<void> check_library_request(const Request& request) const;
   Result<void> check_decision(const Decision& decision) const;
 
+  std::string name_;
+  ParamMap params_;
   std::vector<std::uint8_t> live_;
   std::size_t live_count_ = 0;
 };

@@ -9,28 +9,19 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "hindsight/params.h"
 #include "hindsight/ranker.h"
 #include "hindsight/result.h"
 
 namespace hindsight {
-
-/// A parameter's value: a number, a word or a switch.
-using ParamValue = std::variant<double, std::string, bool>;
-
-/// Values by name; what is not given takes its default.
-using ParamMap = std::map<std::string, ParamValue, std::less<>>;
-
-/// "3", "warm", "true": as a person would write it.
-std::string to_string(const ParamValue& value);
 
 /// What a parameter may be. The type is that of `default_value`.
 struct ParamSpec {
@@ -74,25 +65,17 @@ Result<const RankerInfo*> find_ranker(std::string_view name);
 /// RETURNS: `given` completed by defaults. FAILS: kUnknownName, kInvalidArgument, kNotFinite
 Result<ParamMap> check_params(const RankerInfo& info, const ParamMap& given);
 
-/// Makes an empty ranker. FAILS: as find_ranker and check_params; kUnsupported for combinations
-/// that make no sense
+/// Makes an empty ranker, which knows its name and its parameters, completed by defaults.
+/// FAILS: as find_ranker and check_params; kUnsupported for combinations that make no sense
 Result<std::unique_ptr<Ranker>> make_ranker(std::string_view name, const ParamMap& params = {});
 
-/// A ranker together with the name and parameters that it was made from.
-struct NamedRanker {
-  std::string name;
-  ParamMap params;
-  std::unique_ptr<Ranker> ranker;
-};
-
 /// The save format (docs/save-format.md): versioned, checksummed, little-endian on every machine.
-/// REQUIRES: name and params are those that the ranker was made from, completed by check_params
-std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params,
-                                   const Ranker& ranker);
+/// REQUIRES: the ranker comes from make_ranker or load_ranker
+std::vector<std::byte> save_ranker(const Ranker& ranker);
 
 /// FAILS: kCorrupt (truncated, flipped, inconsistent), kNewerVersion; as make_ranker where the
 /// saved name or parameters do not fit the registry
-Result<NamedRanker> load_ranker(std::span<const std::byte> bytes);
+Result<std::unique_ptr<Ranker>> load_ranker(std::span<const std::byte> bytes);
 
 /// 128 bits in hex of everything that a save would hold: equal models have equal hashes.
 std::string model_hash(const Ranker& ranker);

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,11 +65,17 @@ struct Request {
   DecisionId decision;
   std::int64_t time_ms = 0;
   std::span<const ItemIndex> candidates;  // distinct
+  /// Choose among all items of the library that are live: `candidates` is empty then, and there are
+  /// no features and no priors.
+  bool whole_library = false;
+  /// With whole_library: where the ranker would have to touch every item, more of them than this
+  /// are refused.
+  std::size_t max_scan = std::numeric_limits<std::size_t>::max();
   const FeatureRows* features =
       nullptr;  // one row per candidate, in place of the items' own features
   std::span<const double>
       prior;          // the caller's own scores, added to ours; empty or one per candidate
-  std::size_t k = 0;  // how many to show, 1 to candidates.size()
+  std::size_t k = 0;  // how many to show, 1 to the number of candidates
   std::uint64_t user = 0;
   std::uint64_t session = 0;
   std::uint64_t group = 0;

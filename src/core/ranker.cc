@@ -116,20 +116,28 @@ Result<void> check_item(const Item& item, std::size_t next, const std::string& f
   return {};
 }
 
+Result<void> check_k(std::size_t k, std::size_t n) {
+  if (k == 0 || k > n) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "must be from 1 to the number of candidates, " + std::to_string(n), "k"};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> Ranker::check_items(std::span<const Item> /*items*/) const { return {}; }
 
 Result<void> Ranker::check_request(const Request& request) const {
+  if (request.whole_library) {
+    return check_library_request(request);
+  }
   const std::size_t n = request.candidates.size();
   if (n == 0) {
     return Error{ErrorCode::kEmptyCandidates, "there is nothing to rank; send at least one item",
                  "candidates"};
   }
-  if (request.k == 0 || request.k > n) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "must be from 1 to the number of candidates, " + std::to_string(n), "k"};
-  }
+  HINDSIGHT_RETURN_IF_ERROR(check_k(request.k, n));
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_live(request.candidates[i])) {
       return unknown_item(request.candidates[i], at("candidates", i));
@@ -153,9 +161,45 @@ Result<void> Ranker::check_request(const Request& request) const {
   return {};
 }
 
+Result<void> Ranker::check_library_request(const Request& request) const {
+  if (!request.candidates.empty() || request.features != nullptr || !request.prior.empty()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "the whole library goes without candidates, features and priors; leave them out",
+                 "candidates"};
+  }
+  if (live_count_ == 0) {
+    return Error{ErrorCode::kEmptyCandidates, "the library is empty; add items first",
+                 "candidates"};
+  }
+  return check_k(request.k, live_count_);
+}
+
+Result<Decision> Ranker::do_rank_library(const Request& request, const Signals& signals,
+                                         Rng& rng) const {
+  if (live_count_ > request.max_scan) {
+    return Error{ErrorCode::kTooLarge,
+                 "this ranker would have to touch all " + std::to_string(live_count_) +
+                     " items of the library, and may touch " + std::to_string(request.max_scan) +
+                     "; name candidates, or take a ranker and parameters that draw without a scan",
+                 "candidates"};
+  }
+  std::vector<ItemIndex> items;
+  items.reserve(live_count_);
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    if (live_[i] != 0) {
+      items.push_back(static_cast<ItemIndex>(i));
+    }
+  }
+  Request listed = request;
+  listed.whole_library = false;
+  listed.candidates = items;
+  return do_rank(listed, signals, rng);
+}
+
 Result<Decision> Ranker::rank(const Request& request, const Signals& signals, Rng& rng) const {
   HINDSIGHT_RETURN_IF_ERROR(check_request(request));
-  Result<Decision> decision = do_rank(request, signals, rng);
+  Result<Decision> decision = request.whole_library ? do_rank_library(request, signals, rng)
+                                                    : do_rank(request, signals, rng);
   if (decision.ok()) {
     HINDSIGHT_CHECK(decision->aux.size() <= Decision::kMaxAuxBytes);
     decision->id = request.decision;
@@ -228,7 +272,7 @@ Result<LearnReport> Ranker::learn(const Decision& decision, const Feedback& feed
   return do_learn(decision, checked, signals);
 }
 
-Result<void> Ranker::add_items(std::span<const Item> items) {
+Result<void> Ranker::check_add_items(std::span<const Item> items) const {
   std::size_t next = live_.size();
   for (std::size_t i = 0; i < items.size(); ++i) {
     const ItemIndex index = items[i].index;
@@ -245,7 +289,15 @@ Result<void> Ranker::add_items(std::span<const Item> items) {
     next = std::max(next, std::size_t{index} + 1);
     HINDSIGHT_RETURN_IF_ERROR(check_item(items[i], next, field));
   }
-  HINDSIGHT_RETURN_IF_ERROR(check_items(items));
+  return check_items(items);
+}
+
+Result<void> Ranker::add_items(std::span<const Item> items) {
+  HINDSIGHT_RETURN_IF_ERROR(check_add_items(items));
+  std::size_t next = live_.size();
+  for (const Item& item : items) {
+    next = std::max(next, std::size_t{item.index} + 1);
+  }
   live_count_ += next - live_.size();
   live_.resize(next, 1);
   do_add_items(items);

@@ -114,8 +114,11 @@ Result<ParamMap> check_params(const RankerInfo& info, const ParamMap& given) {
 
 Result<std::unique_ptr<Ranker>> make_ranker(std::string_view name, const ParamMap& params) {
   HINDSIGHT_ASSIGN_OR_RETURN(const RankerInfo* info, find_ranker(name));
-  HINDSIGHT_ASSIGN_OR_RETURN(const ParamMap complete, check_params(*info, params));
-  return info->make(complete);
+  HINDSIGHT_ASSIGN_OR_RETURN(ParamMap complete, check_params(*info, params));
+  HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Ranker> ranker, info->make(complete));
+  ranker->name_ = info->name;
+  ranker->params_ = std::move(complete);
+  return ranker;
 }
 
 }  // namespace hindsight

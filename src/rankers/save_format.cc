@@ -58,12 +58,12 @@ Error corrupt(const char* why) { return {ErrorCode::kCorrupt, why, ""}; }
 
 }  // namespace
 
-std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params,
-                                   const Ranker& ranker) {
+std::vector<std::byte> save_ranker(const Ranker& ranker) {
+  HINDSIGHT_CHECK(!ranker.name().empty());
   ByteWriter out = begin_record(kMagic);
-  out.put(name);
-  out.put(static_cast<std::uint64_t>(params.size()));
-  for (const auto& [key, value] : params) {
+  out.put(std::string_view(ranker.name()));
+  out.put(static_cast<std::uint64_t>(ranker.params().size()));
+  for (const auto& [key, value] : ranker.params()) {
     out.put(std::string_view(key));
     put_value(out, value);
   }
@@ -71,12 +71,13 @@ std::vector<std::byte> save_ranker(std::string_view name, const ParamMap& params
   return seal_record(std::move(out));
 }
 
-Result<NamedRanker> load_ranker(std::span<const std::byte> bytes) {
+Result<std::unique_ptr<Ranker>> load_ranker(std::span<const std::byte> bytes) {
   HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
   ByteReader in(body);
-  NamedRanker loaded;
+  std::string name;
+  ParamMap params;
   std::uint64_t count = 0;
-  in.get(loaded.name);
+  in.get(name);
   in.get(count);
   for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
     std::string key;
@@ -84,12 +85,12 @@ Result<NamedRanker> load_ranker(std::span<const std::byte> bytes) {
     if (!in.get(key) || !get_value(in, value)) {
       return corrupt("the saved parameters are damaged");
     }
-    loaded.params.emplace(std::move(key), std::move(value));
+    params.emplace(std::move(key), std::move(value));
   }
   HINDSIGHT_RETURN_IF_ERROR(in.check("parameters"));
-  HINDSIGHT_ASSIGN_OR_RETURN(loaded.ranker, make_ranker(loaded.name, loaded.params));
-  HINDSIGHT_RETURN_IF_ERROR(loaded.ranker->load(in));
-  return loaded;
+  HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Ranker> ranker, make_ranker(name, params));
+  HINDSIGHT_RETURN_IF_ERROR(ranker->load(in));
+  return ranker;
 }
 
 std::string model_hash(const Ranker& ranker) {

@@ -9,6 +9,7 @@ std::span<const Check> conformance_checks() {
       {"ListsAreValid", check_lists_are_valid},
       {"FirstSlotProbabilitiesSumToOne", check_first_slots},
       {"PropensitiesSumToOneAndMatchTheDraws", check_list_law, true},
+      {"TheWholeLibraryIsRanked", check_whole_library},
       {"RankIsPure", check_rank_is_pure},
       {"ConcurrentRanksAgree", check_concurrent_ranks},
       {"SameSeedSameListsOnEverySimdTarget", check_same_bits},

@@ -40,6 +40,10 @@ Verdict check_first_slots(const Subject& subject, std::uint64_t seed);
 /// draws follow both. Statistical: false alarm below 1e-6 over the whole suite for a fixed seed.
 Verdict check_list_law(const Subject& subject, std::uint64_t seed);
 
+// The whole library (conformance_library.cc).
+/// The list is that of a request with every live item as a candidate, and scans have their limit.
+Verdict check_whole_library(const Subject& subject, std::uint64_t seed);
+
 // State (conformance_state.cc).
 /// A ranking changes nothing: not the saved bytes, not the next ranking.
 Verdict check_rank_is_pure(const Subject& subject, std::uint64_t seed);

@@ -91,13 +91,13 @@ class Refusals {
 
   void accept_change() { before_ = saved(ranker_); }
 
-  Verdict verdict() const { return complaints_.empty() ? Verdict() : complaints_; }
-
- private:
   void complain(const char* what, const std::string& wrong) {
     complaints_ += std::string(complaints_.empty() ? "" : "; ") + what + " " + wrong;
   }
 
+  Verdict verdict() const { return complaints_.empty() ? Verdict() : complaints_; }
+
+ private:
   const Ranker& ranker_;
   std::vector<std::byte> before_;
   std::string complaints_;
@@ -136,6 +136,24 @@ void try_bad_requests(Scene& scene, Refusals& refusals) {
     expect("a sparse feature that is not finite", ErrorCode::kNotFinite,
            [&](Request& r) { r.features = &sparse; });
   }
+  const std::vector<double> prior(4, 0.0);
+  const FeatureRows rows{.dense_dim = 1, .dense = {0, 0, 0, 0}};
+  const auto expect_library = [&](const char* what, ErrorCode code, const auto& change) {
+    expect(what, code, [&](Request& r) {
+      r.candidates = {};
+      r.whole_library = true;
+      change(r);
+    });
+  };
+  expect_library("the library and candidates", ErrorCode::kInvalidArgument,
+                 [&](Request& r) { r.candidates = scene.candidates; });
+  expect_library("the library and priors", ErrorCode::kInvalidArgument,
+                 [&](Request& r) { r.prior = prior; });
+  expect_library("the library and features", ErrorCode::kInvalidArgument,
+                 [&](Request& r) { r.features = &rows; });
+  expect_library("k = 0 of the library", ErrorCode::kInvalidArgument, [](Request& r) { r.k = 0; });
+  expect_library("k above the live items", ErrorCode::kInvalidArgument,
+                 [](Request& r) { r.k = 6; });
   const FeatureRows short_rows{.dense_dim = 2, .dense = {0, 0, 0, 0, 0, 0}};
   expect("a row of features too few", ErrorCode::kInvalidArgument,
          [&](Request& r) { r.features = &short_rows; });
@@ -223,6 +241,7 @@ void try_bad_items(Scene& scene, Refusals& refusals) {
     // A good one goes before: all or none are added.
     std::vector<Item> items = {World::random_item(next, rng), World::random_item(next + 1, rng)};
     change(items[1]);
+    refusals.expect(what, code, scene.ranker->check_add_items(items));
     refusals.expect(what, code, scene.ranker->add_items(items));
   };
   expect("a gap in the indices", ErrorCode::kInvalidArgument, [](Item& i) { i.index += 1; });
@@ -244,6 +263,11 @@ void try_bad_items(Scene& scene, Refusals& refusals) {
     i.sparse_index = {2, 1};
     i.sparse_value = {0.1, 0.1};
   });
+  const std::vector<Item> good = {World::random_item(next, rng), World::random_item(0, rng)};
+  if (!scene.ranker->check_add_items(good).ok()) {
+    refusals.complain("a good item", "was refused");
+  }
+  refusals.expect_unchanged("checking items");
   const auto remove = [&](const char* what, ErrorCode code, std::vector<ItemIndex> items) {
     refusals.expect(what, code, scene.ranker->remove_items(items));
   };
