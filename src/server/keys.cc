@@ -10,7 +10,8 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
-#include <tuple>
+#include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -116,8 +117,9 @@ class KeyRing::Impl {
     auto table = std::make_shared<Table>();
     for (const KeyRecord& record : records) {
       if (!record.revoked_ms) {
-        table->emplace(record.principal.id,
-                       Entry{record.hash, std::make_shared<Principal>(record.principal)});
+        table->keys.emplace(record.principal.id,
+                            Entry{record.hash, std::make_shared<Principal>(record.principal)});
+        table->origins.insert(record.principal.origins.begin(), record.principal.origins.end());
       }
     }
     const std::lock_guard lock(table_mutex_);
@@ -132,12 +134,17 @@ class KeyRing::Impl {
       return nullptr;
     }
     const std::shared_ptr<const Table> table = current();
-    const auto found = table->find(std::string(id));
+    const auto found = table->keys.find(std::string(id));
+    const bool known = found != table->keys.end();
     // An unknown id is compared with nothing's hash, so that it takes as long as a known one.
     static constexpr KeyHash kNothing = {};
-    const bool same =
-        same_hash(hash_key(key), found == table->end() ? kNothing : found->second.hash);
-    return same && found != table->end() ? found->second.principal : nullptr;
+    const bool same = same_hash(hash_key(key), known ? found->second.hash : kNothing);
+    return same && known ? found->second.principal : nullptr;
+  }
+
+  bool knows_origin(std::string_view origin) {
+    look_again();
+    return current()->origins.contains(origin);
   }
 
   void mark_looked() { looked_ms_ = options_.clock(); }
@@ -147,7 +154,10 @@ class KeyRing::Impl {
     KeyHash hash;
     std::shared_ptr<const Principal> principal;
   };
-  using Table = std::unordered_map<std::string, Entry>;
+  struct Table {
+    std::unordered_map<std::string, Entry> keys;
+    std::set<std::string, std::less<>> origins;  // of all publishable keys
+  };
 
   std::shared_ptr<const Table> current() const {
     const std::lock_guard lock(table_mutex_);
@@ -197,6 +207,8 @@ Result<std::unique_ptr<KeyRing>> KeyRing::open(KeyRingOptions options) {
 std::shared_ptr<const Principal> KeyRing::find(std::string_view key) const {
   return impl_->find(key);
 }
+
+bool KeyRing::knows_origin(std::string_view origin) const { return impl_->knows_origin(origin); }
 
 Result<std::vector<KeyRecord>> list_keys(const fs::path& folder) { return read_records(folder); }
 

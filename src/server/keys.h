@@ -39,6 +39,7 @@ class KeyRing final : public KeyLookup {
   ~KeyRing() override;
 
   std::shared_ptr<const Principal> find(std::string_view key) const override;
+  bool knows_origin(std::string_view origin) const override;
 
  private:
   class Impl;

@@ -81,6 +81,16 @@ TEST_F(Keys, FoundKeysKeepTheirScope) {
   EXPECT_EQ(found->origins, std::vector<std::string>{"https://shop.example"});
 }
 
+TEST_F(Keys, OriginsAreKnownWhileAKeyIsBoundToThem) {
+  const std::string key = add({.role = "publishable", .origins = {"https://shop.example"}});
+  const auto ring = open();
+  EXPECT_TRUE(ring->knows_origin("https://shop.example"));
+  EXPECT_FALSE(ring->knows_origin("https://shop.example.evil"));
+  ASSERT_TRUE(revoke_key(folder_.path(), id_of_key(key), now_ms_).ok());
+  now_ms_ += 1000;
+  EXPECT_FALSE(ring->knows_origin("https://shop.example"));
+}
+
 TEST_F(Keys, WrongKeysAreNotFound) {
   const std::string key = add({.role = "read"});
   const auto ring = open();
