@@ -43,7 +43,7 @@ class HttpStream {
 struct HttpResponse {
   int status = 200;
   std::string content_type = "application/json";
-  std::string body;
+  std::string body = {};
   std::vector<std::pair<std::string, std::string>> headers = {};  // beyond what every answer has
   std::unique_ptr<HttpStream> stream = nullptr;                   // in place of a body
 };

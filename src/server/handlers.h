@@ -1,0 +1,67 @@
+// One function per route: reads the request, asks the engine, writes the answer.
+//
+// A handler is called after the key was checked. It answers once through call.reply, perhaps later
+// and from another thread; once it has answered, the request's views are gone.
+//
+// Thread-safety: every function may be called from any thread.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "src/engine/engine.h"
+#include "src/server/http.h"
+#include "src/server/principal.h"
+#include "src/server/reply.h"
+#include "src/server/routes.h"
+
+namespace hindsight {
+
+/// What handlers share.
+struct ApiContext {
+  Engine& engine;
+  const KeyLookup& keys;
+  ApiMetrics& metrics;
+  std::string version;
+};
+
+struct ApiCall {
+  ApiContext& api;
+  const HttpRequest& request;
+  std::string collection;                      // from the path, decoded; empty for none
+  std::string id;                              // of an item, a decision or a user
+  std::shared_ptr<const Principal> principal;  // null on public routes
+  std::shared_ptr<Reply> reply;
+};
+
+// handlers_system.cc
+void handle_front_page(ApiCall& call);
+void handle_health(ApiCall& call);
+void handle_ready(ApiCall& call);
+void handle_openapi(ApiCall& call);
+void handle_metrics(ApiCall& call);
+void handle_rankers(ApiCall& call);
+
+// handlers_collections.cc
+void handle_list_collections(ApiCall& call);
+void handle_put_collection(ApiCall& call);
+void handle_get_collection(ApiCall& call);
+void handle_delete_collection(ApiCall& call);
+void handle_erase_user(ApiCall& call);
+
+// handlers_items.cc
+void handle_add_items(ApiCall& call);
+void handle_list_items(ApiCall& call);
+void handle_get_item(ApiCall& call);
+void handle_delete_item(ApiCall& call);
+
+// handlers_events.cc
+void handle_rank(ApiCall& call);
+void handle_clicks(ApiCall& call);
+void handle_stats(ApiCall& call);
+void handle_stream(ApiCall& call);
+void handle_get_decision(ApiCall& call);
+
+}  // namespace hindsight

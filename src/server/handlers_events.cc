@@ -1,0 +1,91 @@
+#include <array>
+#include <utility>
+
+#include "src/server/access.h"
+#include "src/server/handlers.h"
+#include "src/server/json_input.h"
+#include "src/server/json_output.h"
+#include "src/server/query_params.h"
+#include "src/server/stats_stream.h"
+
+namespace hindsight {
+namespace {
+
+/// "?hash=false" leaves out what costs a pass over the model.
+Result<bool> wants_hash(std::string_view query) {
+  constexpr std::array<std::string_view, 1> kKnown = {"hash"};
+  const auto values = parse_query(query, kKnown);
+  if (!values.ok()) {
+    return values.error();
+  }
+  const std::string hash = (*values)[0].value_or("true");
+  if (hash != "true" && hash != "false") {
+    return Error{ErrorCode::kInvalidArgument, "must be true or false", "hash"};
+  }
+  return hash == "true";
+}
+
+}  // namespace
+
+void handle_rank(ApiCall& call) {
+  Result<RankInput> input = parse_rank(call.request.body);
+  if (!input.ok()) {
+    call.reply->fail(input.error());
+    return;
+  }
+  call.api.engine.rank(call.collection, *std::move(input),
+                       [reply = call.reply](const Result<RankReply>& ranked) {
+                         reply->send_result(ranked, rank_json);
+                       });
+}
+
+void handle_clicks(ApiCall& call) {
+  Result<std::vector<ClickInput>> clicks = parse_clicks(call.request.body);
+  if (!clicks.ok()) {
+    call.reply->fail(clicks.error());
+    return;
+  }
+  call.api.engine.click(call.collection, *std::move(clicks),
+                        [reply = call.reply](const Result<ClicksReply>& counted) {
+                          reply->send_result(counted, clicks_json);
+                        });
+}
+
+void handle_stats(ApiCall& call) {
+  const Result<bool> hash = wants_hash(call.request.query);
+  if (!hash.ok()) {
+    call.reply->fail(hash.error());
+    return;
+  }
+  Result<std::string> stats = current_stats(call.api.engine, call.collection, *hash);
+  stats.ok() ? call.reply->send_json(*std::move(stats)) : call.reply->fail(stats.error());
+}
+
+void handle_stream(ApiCall& call) {
+  const Result<CollectionInfo> info = call.api.engine.collection(call.collection);
+  if (!info.ok()) {
+    call.reply->fail(info.error());
+    return;
+  }
+  // The key is looked up again and again: whoever loses it must not go on listening.
+  const auto allowed = [&keys = call.api.keys, name = call.collection,
+                        key = std::string(*bearer_key(call.request.authorization))] {
+    const std::shared_ptr<const Principal> principal = keys.find(key);
+    return principal != nullptr && in_scope(*principal, name);
+  };
+  HttpResponse response = {.content_type = "text/event-stream"};
+  response.headers.emplace_back("Cache-Control", "no-store");
+  response.stream = make_stats_stream(
+      {.engine = call.api.engine, .collection = call.collection, .allowed = allowed});
+  call.reply->send(std::move(response));
+}
+
+void handle_get_decision(ApiCall& call) {
+  if (const Result<void> checked = check_path_id(call.id, "decision"); !checked.ok()) {
+    call.reply->fail(checked.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.decision(call.collection, call.id), decision_json);
+}
+
+}  // namespace hindsight

@@ -1,0 +1,86 @@
+#include <array>
+#include <utility>
+
+#include "src/server/handlers.h"
+#include "src/server/json_input.h"
+#include "src/server/json_output.h"
+#include "src/server/query_params.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::size_t kDefaultPage = 100;
+constexpr std::size_t kMaxPage = 1000;  // as Engine::items asks
+
+struct PageWish {
+  std::string cursor;
+  std::size_t limit = kDefaultPage;
+};
+
+Result<PageWish> parse_page(std::string_view query) {
+  constexpr std::array<std::string_view, 2> kKnown = {"cursor", "limit"};
+  auto values = parse_query(query, kKnown);
+  if (!values.ok()) {
+    return values.error();
+  }
+  PageWish wish;
+  if (std::optional<std::string>& cursor = (*values)[0]) {
+    wish.cursor = *std::move(cursor);
+    if (wish.cursor.size() > 4 * kMaxIdBytes) {
+      return Error{ErrorCode::kInvalidArgument, "is not a cursor of this server", "cursor"};
+    }
+  }
+  if (const std::optional<std::string>& limit = (*values)[1]) {
+    const Result<std::size_t> number = whole_param(*limit, "limit", 1, kMaxPage);
+    if (!number.ok()) {
+      return number.error();
+    }
+    wish.limit = *number;
+  }
+  return wish;
+}
+
+}  // namespace
+
+void handle_add_items(ApiCall& call) {
+  Result<std::vector<ItemInput>> items = parse_items(call.request.body);
+  if (!items.ok()) {
+    call.reply->fail(items.error());
+    return;
+  }
+  call.api.engine.add_items(call.collection, *std::move(items),
+                            [reply = call.reply](const Result<ItemsReply>& added) {
+                              reply->send_result(added, items_json);
+                            });
+}
+
+void handle_list_items(ApiCall& call) {
+  const Result<PageWish> wish = parse_page(call.request.query);
+  if (!wish.ok()) {
+    call.reply->fail(wish.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.items(call.collection, wish->cursor, wish->limit),
+                          item_page_json);
+}
+
+void handle_get_item(ApiCall& call) {
+  if (const Result<void> checked = check_path_id(call.id, "id"); !checked.ok()) {
+    call.reply->fail(checked.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.item(call.collection, call.id), item_json);
+}
+
+void handle_delete_item(ApiCall& call) {
+  if (const Result<void> checked = check_path_id(call.id, "id"); !checked.ok()) {
+    call.reply->fail(checked.error());
+    return;
+  }
+  call.api.engine.remove_item(
+      call.collection, call.id, [reply = call.reply](const Result<void>& removed) {
+        removed.ok() ? reply->send({.status = 204}) : reply->fail(removed.error());
+      });
+}
+
+}  // namespace hindsight

@@ -1,0 +1,41 @@
+// The bodies of answers, as docs/openapi.yaml describes them.
+//
+// Thread-safety: pure functions.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hindsight/registry.h"
+#include "hindsight/result.h"
+#include "src/engine/api.h"
+
+namespace hindsight {
+
+/// {"error":{"code","message","field"}}; the field only where there is one.
+std::string error_json(const Error& error);
+
+std::string collections_json(const std::vector<CollectionInfo>& collections);
+std::string collection_json(const CollectionInfo& info);
+/// The collection, and "outcome": created, changed or unchanged.
+std::string put_json(const CollectionInfo& info, PutOutcome outcome);
+
+std::string items_json(const ItemsReply& reply);
+std::string item_json(const ItemView& item);
+std::string item_page_json(const ItemPage& page);
+
+std::string rank_json(const RankReply& reply);
+std::string clicks_json(const ClicksReply& reply);
+std::string decision_json(const DecisionView& decision);
+std::string erased_json(std::uint64_t events);
+
+struct StatsFormat {
+  bool arms = false;  // both sides of the comparison with the caller's own order
+};
+std::string stats_json(const CollectionStats& stats, const StatsFormat& format);
+
+std::string rankers_json(std::span<const RankerInfo> rankers);
+
+}  // namespace hindsight

@@ -1,0 +1,172 @@
+// The larger answers of json_output.h: stats and the registry of rankers.
+
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include "src/server/json_output.h"
+#include "src/server/json_writer.h"
+
+namespace hindsight {
+namespace {
+
+/// None without clicks to take a share of.
+std::optional<double> per_click(double sum, const ArmStats& arm) {
+  return arm.clicks == 0 ? std::nullopt : std::optional(sum / static_cast<double>(arm.clicks));
+}
+
+void write_rates(JsonWriter& json, const ArmStats& arm) {
+  json.key("first_rate").number(per_click(static_cast<double>(arm.first_clicks), arm));
+  json.key("ndcg").number(per_click(arm.ndcg_sum, arm));
+}
+
+void write_arm(JsonWriter& json, const ArmStats& arm) {
+  json.object([&] {
+    json.key("decisions").whole(arm.decisions);
+    json.key("clicks").whole(arm.clicks);
+    write_rates(json, arm);
+  });
+}
+
+void write_clicks(JsonWriter& json, const ClickCounts& clicks) {
+  json.object([&] {
+    json.key("received").whole(clicks.received);
+    json.key("pending").whole(clicks.pending);
+    json.key("learned").whole(clicks.learned);
+    json.key("duplicate").whole(clicks.duplicate);
+    json.key("late").whole(clicks.late);
+    json.key("unjoined").whole(clicks.unjoined);
+    json.key("quarantined").whole(clicks.quarantined);
+  });
+}
+
+void write_cost(JsonWriter& json, const std::optional<RegretSummary>& regret) {
+  if (!regret) {
+    json.null();  // this ranker has no bound to hold a cost against
+    return;
+  }
+  json.object([&] {
+    json.key("choice_set").text("shown");
+    json.key("clicks").whole(regret->clicks);
+    json.key("served").number(regret->served_cost);
+    json.key("learned").number(regret->learned_cost);
+    json.key("bound").number(regret->theorem_bound);
+    json.key("data_bound").number(regret->data_bound);
+  });
+}
+
+bool bounded(double limit) { return std::abs(limit) < std::numeric_limits<double>::max(); }
+
+void write_bound(JsonWriter& json, double limit) {
+  json.number(bounded(limit) ? std::optional(limit) : std::nullopt);
+}
+
+std::string_view type_name(const ParamSpec& spec) {
+  if (std::holds_alternative<double>(spec.default_value)) {
+    return spec.whole_number ? "integer" : "number";
+  }
+  return std::holds_alternative<bool>(spec.default_value) ? "switch" : "word";
+}
+
+void write_param(JsonWriter& json, const ParamSpec& spec) {
+  json.object([&] {
+    json.key("name").text(spec.name);
+    json.key("type").text(type_name(spec));
+    json.key("default");
+    if (const auto* number = std::get_if<double>(&spec.default_value)) {
+      json.number(*number);
+      json.key("minimum");
+      write_bound(json, spec.minimum);
+      json.key("minimum_excluded").flag(spec.minimum_excluded);
+      json.key("maximum");
+      write_bound(json, spec.maximum);
+    } else if (const auto* on = std::get_if<bool>(&spec.default_value)) {
+      json.flag(*on);
+    } else {
+      json.text(std::get<std::string>(spec.default_value));
+      json.key("words").texts(spec.words);
+    }
+    json.key("help").text(spec.help);
+  });
+}
+
+std::string_view law_name(ListLaw law) {
+  switch (law) {
+    case ListLaw::kWholeList:
+      return "whole_list";
+    case ListLaw::kFirstSlot:
+      return "first_slot";
+    case ListLaw::kDeterministic:
+      break;
+  }
+  return "deterministic";
+}
+
+void write_ranker(JsonWriter& json, const RankerInfo& info) {
+  json.object([&] {
+    json.key("name").text(info.name);
+    json.key("summary").text(info.summary);
+    json.key("paper").text(info.paper);
+    json.key("guarantee").text(info.guarantee);
+    json.key("assumptions").text(info.assumptions);
+    json.key("learns").text(info.learns == Learns::kImmediate ? "immediate" : "on_close");
+    json.key("law").text(law_name(info.law));
+    json.key("sublinear").flag(info.sublinear);
+    json.key("params").array(info.params, [&](const ParamSpec& spec) { write_param(json, spec); });
+  });
+}
+
+}  // namespace
+
+std::string stats_json(const CollectionStats& stats, const StatsFormat& format) {
+  JsonWriter json;
+  json.object([&] {
+    json.key("clicks");
+    write_clicks(json, stats.clicks);
+    json.key("decisions").whole(stats.decisions);
+    json.key("open_decisions").whole(stats.open_decisions);
+    json.key("closed_early").whole(stats.closed_early);
+    json.key("items").whole(stats.items);
+    json.key("era").whole(stats.era);
+    json.key("building").flag(stats.building);
+    json.key("kl_cost");
+    write_cost(json, stats.regret);
+    write_rates(json, stats.ranker_arm);
+    if (format.arms) {
+      json.key("arms").object([&] {
+        json.key("ranker");
+        write_arm(json, stats.ranker_arm);
+        json.key("control");
+        write_arm(json, stats.control_arm);
+      });
+    }
+    json.key("quarantine_reasons").object([&] {
+      for (const auto& [reason, count] : stats.quarantine_reasons) {
+        json.key(reason).whole(count);
+      }
+    });
+    if (!stats.model_hash.empty()) {
+      json.key("model_hash").text(stats.model_hash);
+    }
+    json.key("position").whole(stats.position);
+    json.key("head").whole(stats.head);
+    json.key("snapshot_position").whole(stats.snapshot_position);
+    json.key("memory_bytes").whole(stats.memory_bytes);
+    json.key("model").object([&] {
+      for (const auto& [name, value] : stats.model) {
+        json.key(name).text(value);
+      }
+    });
+  });
+  return json.take();
+}
+
+std::string rankers_json(std::span<const RankerInfo> rankers) {
+  JsonWriter json;
+  json.object([&] {
+    json.key("rankers").array(rankers, [&](const RankerInfo& info) { write_ranker(json, info); });
+  });
+  return json.take();
+}
+
+}  // namespace hindsight

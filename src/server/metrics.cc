@@ -1,0 +1,209 @@
+#include "src/server/metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <sstream>
+#include <vector>
+
+#include "src/server/access.h"
+
+namespace hindsight {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+/// The statuses that this server sends; anything else is counted under the last.
+constexpr std::array kStatuses = {200, 201, 204, 400, 401, 403, 404, 405,
+                                  409, 413, 415, 429, 500, 503, 507, 0};
+
+std::size_t status_index(int status) {
+  std::size_t index = 0;
+  while (index + 1 < kStatuses.size() && kStatuses.at(index) != status) {
+    ++index;
+  }
+  return index;
+}
+
+/// From 10 microseconds to 10 seconds.
+const prometheus::Histogram::BucketBoundaries& latency_buckets() {
+  static const prometheus::Histogram::BucketBoundaries buckets = {
+      1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5, 1, 10};
+  return buckets;
+}
+
+double resident_bytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) {
+    return 0.0;
+  }
+  unsigned long total = 0;
+  unsigned long resident = 0;
+  const int read = std::fscanf(file, "%lu %lu", &total, &resident);  // NOLINT(cert-err34-c)
+  std::fclose(file);
+  return read == 2 ? static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE))
+                   : 0.0;
+}
+
+/// Families that are made anew for each reading, since collections come and go.
+class CollectionFamilies {
+ public:
+  void add(const std::string& name, const CollectionStats& stats) {
+    gauge(kPosition, name, stats.position);
+    gauge(kLag, name, stats.head >= stats.position ? stats.head - stats.position : 0);
+    gauge(kMemory, name, stats.memory_bytes);
+    gauge(kItems, name, stats.items);
+    gauge(kOpen, name, stats.open_decisions);
+    counter(kDecisions, {{"collection", name}}, stats.decisions);
+    const std::pair<const char*, std::uint64_t> outcomes[] = {
+        {"pending", stats.clicks.pending},     {"learned", stats.clicks.learned},
+        {"duplicate", stats.clicks.duplicate}, {"late", stats.clicks.late},
+        {"unjoined", stats.clicks.unjoined},   {"quarantined", stats.clicks.quarantined},
+    };
+    for (const auto& [outcome, count] : outcomes) {
+      // Pending goes down as clicks are learned, so the family as a whole is a gauge.
+      gauge_of(kClicks, {{"collection", name}, {"outcome", outcome}}, count);
+    }
+  }
+  const std::vector<MetricFamily>& families() const { return families_; }
+
+ private:
+  enum Which : std::size_t { kPosition, kLag, kMemory, kItems, kOpen, kDecisions, kClicks };
+
+  void gauge_of(Which which, std::vector<ClientMetric::Label> labels, std::uint64_t value) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    metric.gauge.value = static_cast<double>(value);
+    families_.at(which).metric.push_back(std::move(metric));
+  }
+  void gauge(Which which, const std::string& collection, std::uint64_t value) {
+    gauge_of(which, {{"collection", collection}}, value);
+  }
+  void counter(Which which, std::vector<ClientMetric::Label> labels, std::uint64_t value) {
+    ClientMetric metric;
+    metric.label = std::move(labels);
+    metric.counter.value = static_cast<double>(value);
+    families_.at(which).metric.push_back(std::move(metric));
+  }
+
+  /// In the order of Which.
+  std::vector<MetricFamily> families_ = {
+      {"hindsight_log_position", "Position of the last event in the model", MetricType::Gauge, {}},
+      {"hindsight_learning_lag",
+       "Log positions between the last durable event and the model",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_memory_bytes", "Estimated memory of the collection", MetricType::Gauge, {}},
+      {"hindsight_items", "Items in the library", MetricType::Gauge, {}},
+      {"hindsight_open_decisions", "Decisions that wait for clicks", MetricType::Gauge, {}},
+      {"hindsight_decisions_total", "Decisions in the log", MetricType::Counter, {}},
+      {"hindsight_clicks",
+       "Clicks by outcome; their sum is what was received",
+       MetricType::Gauge,
+       {}},
+  };
+};
+
+}  // namespace
+
+class ApiMetrics::Impl {
+ public:
+  explicit Impl(std::string_view version)
+      : requests_(prometheus::BuildCounter()
+                      .Name("hindsight_requests_total")
+                      .Help("Requests by route and status")
+                      .Register(registry_)),
+        memory_(prometheus::BuildGauge()
+                    .Name("process_resident_memory_bytes")
+                    .Help("Memory of the process")
+                    .Register(registry_)
+                    .Add({})) {
+    prometheus::BuildGauge()
+        .Name("hindsight_build_info")
+        .Help("The version that runs")
+        .Register(registry_)
+        .Add({{"version", std::string(version)}})
+        .Set(1.0);
+    auto& latencies = prometheus::BuildHistogram()
+                          .Name("hindsight_request_seconds")
+                          .Help("Time to answer, by route")
+                          .Register(registry_);
+    for (const Route& route : route_table()) {
+      rows_.push_back(std::make_unique<Row>());
+      rows_.back()->labels = {{"method", std::string(route.method)},
+                              {"route", std::string(route.pattern)}};
+      rows_.back()->latency = &latencies.Add(rows_.back()->labels, latency_buckets());
+    }
+    rows_.push_back(std::make_unique<Row>());
+    rows_.back()->labels = {{"method", "other"}, {"route", "none"}};
+    rows_.back()->latency = &latencies.Add(rows_.back()->labels, latency_buckets());
+  }
+
+  void count(const Route* route, int status, double seconds) {
+    Row& row = *rows_[route == nullptr ? rows_.size() - 1 : route_index(*route)];
+    std::atomic<prometheus::Counter*>& slot = row.counters.at(status_index(status));
+    prometheus::Counter* counter = slot.load(std::memory_order_acquire);
+    if (counter == nullptr) {
+      // The first of its kind. Two threads that come here at once get the same counter.
+      prometheus::Labels labels = row.labels;
+      labels["status"] = std::to_string(status);
+      counter = &requests_.Add(labels);
+      slot.store(counter, std::memory_order_release);
+    }
+    counter->Increment();
+    row.latency->Observe(seconds);
+  }
+
+  std::vector<MetricFamily> collect() const {
+    memory_.Set(resident_bytes());
+    return registry_.Collect();
+  }
+
+ private:
+  struct Row {
+    prometheus::Labels labels;
+    std::array<std::atomic<prometheus::Counter*>, kStatuses.size()> counters = {};
+    prometheus::Histogram* latency = nullptr;
+  };
+
+  prometheus::Registry registry_;
+  prometheus::Family<prometheus::Counter>& requests_;
+  prometheus::Gauge& memory_;
+  std::vector<std::unique_ptr<Row>> rows_;  // one per route, and one for all other paths
+};
+
+ApiMetrics::ApiMetrics(std::string_view version) : impl_(std::make_unique<Impl>(version)) {}
+ApiMetrics::~ApiMetrics() = default;
+
+void ApiMetrics::count(const Route* route, int status, double seconds) {
+  impl_->count(route, status, seconds);
+}
+
+std::string ApiMetrics::text(const Engine& engine, const Principal& principal) const {
+  CollectionFamilies collections;
+  for (const CollectionInfo& info : engine.collections()) {
+    if (!in_scope(principal, info.name)) {
+      continue;
+    }
+    const Result<CollectionStats> stats = engine.stats(info.name, false);
+    if (stats.ok()) {  // else it was deleted a moment ago
+      collections.add(info.name, *stats);
+    }
+  }
+  std::ostringstream out;
+  const prometheus::TextSerializer serializer;
+  serializer.Serialize(out, impl_->collect());
+  serializer.Serialize(out, collections.families());
+  return std::move(out).str();
+}
+
+}  // namespace hindsight
