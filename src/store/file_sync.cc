@@ -55,7 +55,8 @@ Result<void> sync_folder(const std::filesystem::path& folder) {
   return {};
 }
 
-Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                          const std::function<void()>& before_rename) {
   const std::filesystem::path part = path.string() + ".part";
   {
     const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
@@ -67,6 +68,9 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
       ::unlink(part.c_str());
       return error;
     }
+  }
+  if (before_rename) {
+    before_rename();
   }
   if (::rename(part.c_str(), path.c_str()) != 0) {
     const Error error = failed("cannot replace", path);

@@ -1,0 +1,64 @@
+#include "src/store/folder_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "src/core/check.h"
+#include "src/store/file_sync.h"
+
+namespace hindsight {
+namespace {
+
+Error failed(const char* what, const std::filesystem::path& path) {
+  return {ErrorCode::kIo, std::string(what) + " " + path.string() + ": " + std::strerror(errno),
+          ""};
+}
+
+/// Like mkdir -p -m 0700, durably.
+Result<void> make_folder(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    return sync_folder(folder.has_parent_path() ? folder.parent_path() : ".");
+  }
+  if (errno == EEXIST) {
+    return {};
+  }
+  if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
+    HINDSIGHT_RETURN_IF_ERROR(make_folder(folder.parent_path()));
+    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) {
+      return sync_folder(folder.parent_path());
+    }
+  }
+  return failed("cannot make the folder", folder);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::filesystem::path& folder) {
+  HINDSIGHT_RETURN_IF_ERROR(make_folder(folder));
+  const std::filesystem::path file = folder / "lock";
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return failed("cannot open", file);
+  }
+  std::unique_ptr<FolderLock> lock(new FolderLock(fd));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return Error{ErrorCode::kConflict,
+                   "the folder " + folder.string() +
+                       " is in use by another process; stop it, or choose another folder",
+                   ""};
+    }
+    return failed("cannot lock", file);
+  }
+  return lock;
+}
+
+FolderLock::~FolderLock() { ::close(fd_); }
+
+}  // namespace hindsight

@@ -1,0 +1,39 @@
+// Opening the embedded store: is everything there that was acknowledged, and does it fit together?
+//
+// Thread-safety: one thread.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hindsight/result.h"
+#include "src/store/folder_lock.h"
+#include "src/store/high_water.h"
+#include "src/store/log_table.h"
+#include "src/store/snapshot_files.h"
+#include "src/store/sqlite_db.h"
+#include "src/store/sqlite_schema.h"
+#include "src/store/sqlite_store.h"
+
+namespace hindsight {
+
+std::filesystem::path database_file(const std::filesystem::path& folder);
+
+/// A store that was found good, before its threads run.
+struct OpenedStore {
+  std::unique_ptr<FolderLock> lock;
+  std::unique_ptr<HighWater> high_water;
+  std::unique_ptr<SnapshotFiles> snapshots;
+  Db db;
+  Meta meta;
+  Progress progress;  // with the new boot epoch, which is durable
+  std::vector<LogRow> logs;
+  std::vector<Position> heads;   // of the logs
+  std::vector<LogId> left_over;  // dropped logs whose entries are still there
+};
+
+/// FAILS: as open_sqlite_store
+Result<OpenedStore> open_and_check(const SqliteStoreOptions& options);
+
+}  // namespace hindsight
