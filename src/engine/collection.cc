@@ -1,0 +1,398 @@
+#include "src/engine/collection.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "src/core/check.h"
+
+namespace hindsight {
+namespace {
+
+std::string at(std::string_view list, std::size_t i) {
+  return std::string(list) + "[" + std::to_string(i) + "]";
+}
+
+std::array<std::unique_ptr<Model>, 2> two_of(std::unique_ptr<Model> model) {
+  std::unique_ptr<Model> copy = model->clone();
+  return {std::move(model), std::move(copy)};
+}
+
+}  // namespace
+
+Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
+    : shared_(shared),
+      log_(std::move(log)),
+      tokens_(shared.store.identity().secret, log_.id),
+      models_(two_of(std::move(folded.model))),
+      pages_(shared.options.page_cache_entries),
+      fold_(std::move(folded.fold)) {
+  publish_stats();
+}
+
+Collection::~Collection() {
+  cancel_build_ = true;
+  if (builder_.joinable()) {
+    builder_.join();
+  }
+}
+
+Result<void> Collection::start() {
+  return shared_.store.subscribe(log_.id, fold_->position(),
+                                 [weak = weak_from_this()](std::vector<LogEntry> entries) {
+                                   if (const auto self = weak.lock()) {
+                                     self->take_entries(std::move(entries));
+                                   }
+                                 });
+}
+
+void Collection::stop(const Error& reason) {
+  cancel_build_ = true;
+  shared_.store.unsubscribe(log_.id);
+  {
+    std::unique_lock lock(inbox_mutex_);
+    inbox_.clear();
+    inbox_idle_.wait(lock, [this] { return !scheduled_; });
+  }
+  {
+    const std::lock_guard lock(builder_mutex_);
+    if (builder_.joinable()) {
+      builder_.join();
+    }
+  }
+  std::unordered_map<std::uint64_t, Waiter> waiting;
+  {
+    const std::lock_guard lock(waiters_mutex_);
+    stopped_ = true;
+    stop_reason_ = reason;
+    waiting.swap(waiters_);
+  }
+  for (auto& [sequence, waiter] : waiting) {
+    waiter(reason);
+  }
+}
+
+template <class Body>
+Event Collection::make_event(Body body) {
+  return Event{.id = {.source = shared_.source,
+                      .sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed)},
+               .clock_ms = shared_.options.clock(),
+               .body = std::move(body)};
+}
+
+void Collection::append(const Event& event, Waiter waiter) {
+  const std::uint64_t sequence = event.id.sequence;
+  if (waiter) {
+    const std::unique_lock lock(waiters_mutex_);
+    if (!stopped_) {
+      waiters_.emplace(sequence, std::move(waiter));
+      waiter = nullptr;
+    }
+  }
+  if (waiter) {  // it was not taken
+    waiter(stop_reason_);
+    return;
+  }
+  std::vector<Payload> payloads;
+  payloads.push_back(encode_event(event));
+  shared_.store.append(log_.id, std::move(payloads),
+                       [self = shared_from_this(), sequence](Result<Position> result) {
+                         if (!result.ok()) {
+                           self->answer(sequence, result.error());
+                         }
+                       });
+}
+
+void Collection::answer(std::uint64_t sequence, Result<Applied> result) {
+  Waiter waiter;
+  {
+    const std::lock_guard lock(waiters_mutex_);
+    const auto place = waiters_.find(sequence);
+    if (place == waiters_.end()) {
+      return;
+    }
+    waiter = std::move(place->second);
+    waiters_.erase(place);
+  }
+  waiter(std::move(result));
+}
+
+CollectionInfo Collection::info() const {
+  CollectionInfo info;
+  {
+    const std::lock_guard lock(stats_mutex_);
+    info.config = logged_config_;
+    info.era = stats_.era;
+    info.items = stats_.items;
+  }
+  info.name = log_.name;
+  info.building = building_;
+  return info;
+}
+
+void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> done) {
+  const CollectionConfig now = info().config;
+  Result<CollectionConfig> wanted = apply_patch(now, patch, false);
+  if (!wanted.ok()) {
+    return done(wanted.error());
+  }
+  if (*wanted == now) {
+    return done(PutOutcome::kUnchanged);
+  }
+  if (wanted->ranker != now.ranker || wanted->params != now.params) {
+    if (building_) {
+      return done(Error{ErrorCode::kConflict,
+                        "a new ranker is still learning the history; try again when it is done",
+                        "ranker"});
+    }
+    const Result<void> fits = models_.read()->check_ranker(wanted->ranker, wanted->params);
+    if (!fits.ok()) {
+      return done(fits.error());
+    }
+    const Result<std::vector<LogEntry>> first = shared_.store.read(log_.id, 0, 1);
+    const Result<Event> made = first.ok() && !first->empty()
+                                   ? decode_event(first->front().payload)
+                                   : Result<Event>(Error{ErrorCode::kIo, "", ""});
+    const bool whole_log = made.ok() && std::holds_alternative<CollectionEvent>(made->body);
+    if (patch.history == History::kReplay && !whole_log) {
+      return done(Error{ErrorCode::kConflict,
+                        "the beginning of the log is no longer kept; use \"history\": \"discard\"",
+                        "history"});
+    }
+  }
+  append(make_event(CollectionEvent{.config = *std::move(wanted), .history = patch.history}),
+         [done = std::move(done)](Result<Applied> applied) {
+           done(applied.ok() ? Result<PutOutcome>(PutOutcome::kChanged)
+                             : Result<PutOutcome>(applied.error()));
+         });
+}
+
+Result<void> Collection::check_budget(const Model& model, std::uint64_t more) const {
+  std::uint64_t joins = 0;
+  {
+    const std::lock_guard lock(stats_mutex_);
+    joins = fold_bytes_;
+  }
+  const std::uint64_t used = 2 * model.memory_bytes() + joins;  // two copies of the model
+  if (used + more > model.config().memory_budget) {
+    return Error{ErrorCode::kOverBudget,
+                 "the collection uses about " + std::to_string(used >> 20) +
+                     " MiB of its memory_budget of " +
+                     std::to_string(model.config().memory_budget >> 20) +
+                     " MiB; raise memory_budget or remove items",
+                 "memory_budget"};
+  }
+  return {};
+}
+
+namespace {
+
+// About what items take in both copies of the model.
+std::uint64_t memory_of(const std::vector<ItemInput>& items) {
+  constexpr std::uint64_t kPerItem = 240;
+  std::uint64_t bytes = 0;
+  for (const ItemInput& item : items) {
+    bytes += kPerItem + 2 * item.id.size() + 12 * item.features.size() + 4 * item.links.size() +
+             12 * item.topics.size();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void Collection::add_items(std::vector<ItemInput> items, Callback<ItemsReply> done) {
+  ItemsEvent event{.items = std::move(items), .feature_names = {}, .by_use = false};
+  {
+    const Guard model = models_.read();
+    Result<void> fits = check_budget(*model, memory_of(event.items));
+    if (fits.ok()) {
+      const Result<ItemsChange> change = model->resolve(event);
+      fits = change.ok() ? model->check(*change) : Result<void>(change.error());
+    }
+    if (!fits.ok()) {
+      return done(fits.error());
+    }
+  }
+  append(make_event(std::move(event)), [done = std::move(done)](Result<Applied> applied) {
+    if (!applied.ok() || applied->error) {
+      return done(applied.ok() ? *applied->error : applied.error());
+    }
+    const ItemsReply* reply = std::get_if<ItemsReply>(&applied->reply);
+    done(reply != nullptr ? *reply : ItemsReply{});
+  });
+}
+
+void Collection::remove_item(std::string_view id, Callback<void> done) {
+  if (!models_.read()->find(id)) {
+    return done(Error{ErrorCode::kUnknownItem, "no such item in the library", "id"});
+  }
+  append(make_event(RemoveEvent{.id = std::string(id)}),
+         [done = std::move(done)](Result<Applied> applied) {
+           if (!applied.ok() || applied->error) {
+             return done(applied.ok() ? *applied->error : applied.error());
+           }
+           done(Result<void>());
+         });
+}
+
+ItemView Collection::view_of(const Model& model, ItemIndex item) const {
+  ItemView view;
+  view.id = model.id_of(item);
+  if (const ItemInfo* info = model.info_of(item)) {
+    for (const std::uint32_t topic : info->topics) {
+      view.topics.emplace_back(model.topic_name(topic));
+    }
+    for (std::size_t i = 0; i < info->columns.size(); ++i) {
+      view.features.emplace_back(model.column_name(info->columns[i]), info->values[i]);
+    }
+    for (const ItemIndex link : info->links) {
+      view.links.emplace_back(model.id_of(link));
+    }
+  }
+  const std::int64_t now = shared_.options.clock();
+  const Signals& signals = model.signals();
+  view.score = model.ranker().item_score(item);
+  view.picks = signals.picks(item);
+  view.decayed_picks = {signals.decayed_picks(item, 0, now), signals.decayed_picks(item, 1, now)};
+  view.age_ms = signals.age_ms(item, now);
+  view.added_ms = now - view.age_ms;
+  return view;
+}
+
+Result<ItemView> Collection::item(std::string_view id) const {
+  const Guard model = models_.read();
+  const std::optional<ItemIndex> item = model->find(id);
+  if (!item) {
+    return Error{ErrorCode::kUnknownItem, "no such item in the library", "id"};
+  }
+  return view_of(*model, *item);
+}
+
+Result<ItemPage> Collection::items(std::string_view cursor, std::size_t limit) const {
+  std::uint32_t next = 0;
+  if (!cursor.empty()) {
+    const auto end = cursor.data() + cursor.size();
+    const auto [stop, error] = std::from_chars(cursor.data(), end, next);
+    if (error != std::errc() || stop != end) {
+      return Error{ErrorCode::kInvalidArgument, "must be the next_cursor of an earlier page",
+                   "cursor"};
+    }
+  }
+  const Guard model = models_.read();
+  ItemPage page;
+  for (; next < model->items_added(); ++next) {
+    if (!model->ranker().is_live(next)) {
+      continue;
+    }
+    if (page.items.size() == limit) {
+      page.next_cursor = std::to_string(next);
+      break;
+    }
+    page.items.push_back(view_of(*model, next));
+  }
+  return page;
+}
+
+void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> done) {
+  ClicksEvent event;
+  event.clicks.reserve(clicks.size());
+  for (std::size_t i = 0; i < clicks.size(); ++i) {
+    const std::optional<Tokens::Parsed> parsed = tokens_.parse_decision(clicks[i].decision);
+    if (!parsed) {
+      return done(Error{ErrorCode::kInvalidArgument, "must be a decision id as rank returned it",
+                        at("clicks", i) + ".decision"});
+    }
+    event.clicks.push_back({.decision = parsed->id,
+                            .issued_here = parsed->issued_here,
+                            .item = std::move(clicks[i].item),
+                            .event = std::move(clicks[i].event)});
+  }
+  append(make_event(std::move(event)), [done = std::move(done)](Result<Applied> applied) {
+    if (!applied.ok()) {
+      return done(applied.error());
+    }
+    done(std::get<ClicksReply>(applied->reply));
+  });
+}
+
+CollectionStats Collection::stats(bool with_hash) const {
+  CollectionStats stats;
+  {
+    const std::lock_guard lock(stats_mutex_);
+    stats = stats_;
+  }
+  stats.building = building_;
+  const Guard model = models_.read();
+  stats.regret = model->ranker().regret_summary();
+  stats.model = model->ranker().describe();
+  if (with_hash) {
+    const std::lock_guard lock(hash_mutex_);
+    if (hash_.empty() || hash_position_ != model->version()) {
+      hash_ = model_hash(model->ranker());
+      hash_position_ = model->version();
+    }
+    stats.model_hash = hash_;
+  }
+  return stats;
+}
+
+Result<DecisionView> Collection::decision(std::string_view text) const {
+  const Error unknown{ErrorCode::kNotFound, "no such decision, or one that is no longer kept",
+                      "decision"};
+  const std::optional<Tokens::Parsed> parsed = tokens_.parse_decision(text);
+  if (!parsed || !parsed->issued_here) {
+    return unknown;
+  }
+  std::optional<Fold::DecisionState> state;
+  {
+    const std::lock_guard lock(fold_mutex_);
+    state = fold_->decision(parsed->id);
+  }
+  if (!state) {
+    return unknown;
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const DecisionCache::Shared event,
+                             decision_loader(shared_.store, log_.id)(state->position));
+  const Decision& decision = event->decision;
+  DecisionView view{.decision = std::string(text),
+                    .time_ms = decision.time_ms,
+                    .ranker = decision.ranker,
+                    .model_version = decision.model_version,
+                    .query = event->query,
+                    .items = {},
+                    .log_propensity = decision.log_propensity,
+                    .control = event->control,
+                    .open = state->open,
+                    .clicked = {}};
+  const Guard model = models_.read();
+  for (std::size_t i = 0; i < decision.shown_count; ++i) {
+    view.items.push_back({.id = std::string(model->id_of(decision.items[i])),
+                          .score = decision.score[i],
+                          .prob_first = decision.prob_first[i]});
+  }
+  for (const std::string& id : event->appended) {
+    view.items.push_back({.id = id, .unknown = true});
+  }
+  for (const ItemIndex item : state->clicked) {
+    view.clicked.emplace_back(model->id_of(item));
+  }
+  return view;
+}
+
+void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done) {
+  const std::uint64_t token = tokens_.identity(Tokens::Kind::kUser, user);
+  shared_.background.post([self = shared_from_this(), token, done = std::move(done)] {
+    done(self->shared_.store.rewrite(
+        self->log_.id, [token](const LogEntry& entry) -> std::optional<Payload> {
+          Result<Event> event = decode_event(entry.payload);
+          DecisionEvent* decision = event.ok() ? std::get_if<DecisionEvent>(&event->body) : nullptr;
+          if (decision == nullptr || decision->decision.user != token) {
+            return std::nullopt;
+          }
+          decision->decision.user = 0;
+          decision->query.clear();
+          return encode_event(*event);
+        }));
+  });
+}
+
+}  // namespace hindsight

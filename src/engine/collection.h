@@ -1,0 +1,174 @@
+// Collection: one library of items, its log, its model, and everything that is asked of them.
+//
+//   callers   read the published model (LeftRight), append events, wait for what the fold says of
+//   them learner   takes durable entries in log order, folds them into the hidden copy, publishes
+//   it,
+//             answers those who wait, and makes the same changes to the other copy
+//   builder   after a change of ranker: folds the log again with the new one, then takes its place
+//
+// Thread-safety: every function may be called from any thread.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "src/engine/engine.h"
+#include "src/engine/left_right.h"
+#include "src/engine/page_cache.h"
+#include "src/engine/recovery.h"
+#include "src/engine/task_pool.h"
+#include "src/engine/tokens.h"
+
+namespace hindsight {
+
+/// What the collections of an engine share.
+struct EngineShared {
+  Store& store;
+  EngineOptions options;
+  std::uint64_t source = 0;  // node and boot epoch
+  std::atomic<std::uint64_t> next_decision{1};
+  TaskPool learners;
+  TaskPool background{1};  // work that may take long: making and deleting collections, erasures
+
+  EngineShared(Store& store_, EngineOptions options_)
+      : store(store_), options(std::move(options_)), learners(options.learner_threads) {}
+  void warn(std::string_view text) const {
+    if (options.warn) {
+      options.warn(text);
+    }
+  }
+};
+
+class Collection : public std::enable_shared_from_this<Collection> {
+ public:
+  Collection(EngineShared& shared, LogInfo log, Folded folded);
+  ~Collection();
+
+  /// Begins to follow the log. FAILS: as Store::subscribe
+  Result<void> start();
+  /// No callback of the store or of a learner is under way once this returns; who still waits gets
+  /// `reason`.
+  void stop(const Error& reason);
+
+  CollectionInfo info() const;
+  void configure(const CollectionPatch& patch, Callback<PutOutcome> done);
+
+  void add_items(std::vector<ItemInput> items, Callback<ItemsReply> done);
+  void remove_item(std::string_view id, Callback<void> done);
+  Result<ItemView> item(std::string_view id) const;
+  Result<ItemPage> items(std::string_view cursor, std::size_t limit) const;
+
+  void rank(RankInput input, Callback<RankReply> done);
+  void click(std::vector<ClickInput> clicks, Callback<ClicksReply> done);
+
+  CollectionStats stats(bool with_hash) const;
+  Result<DecisionView> decision(std::string_view text) const;
+  void erase_user(std::string_view user, Callback<std::uint64_t> done);
+
+  /// Closes windows that have ended; takes a snapshot where one is due.
+  void tick();
+  Result<void> take_snapshot();
+  /// Waits until what is durable now is in the published model.
+  void settle();
+  std::optional<Error> failure() const;
+  LogId log() const { return log_.id; }
+
+ private:
+  using Waiter = std::function<void(Result<Applied>)>;
+  using Guard = LeftRight<Model>::Guard;
+
+  // Appending (collection.cc).
+  template <class Body>
+  Event make_event(Body body);
+  void append(const Event& event, Waiter waiter);
+  void answer(std::uint64_t sequence, Result<Applied> result);
+  Result<void> check_budget(const Model& model, std::uint64_t more) const;
+
+  // The learner (collection_learn.cc).
+  void take_entries(std::vector<LogEntry> entries);
+  void drain();
+  void fold_batch(std::span<const LogEntry> entries);
+  void fold_into_model(std::span<const LogEntry> entries, std::vector<Applied>& applied);
+  void publish_stats();
+  void fail(const Error& error);
+  void start_build();
+  void build(const RankerChoice& choice);
+  void finish_build(Folded built);
+  void close_windows();
+  void snapshot_if_due();
+  void drop_old_events();
+
+  // Ranking (collection_rank.cc).
+  struct Candidates;
+  struct Ranked;
+  Result<Candidates> find_candidates(const RankInput& input, const Model& model) const;
+  Result<void> fill_features(const RankInput& input, const Model& model,
+                             Candidates& candidates) const;
+  Result<Ranked> rank_candidates(const RankInput& input, const Model& model,
+                                 const Candidates& candidates);
+  void add_unknown(RankInput input, Candidates candidates, Callback<RankReply> done);
+  void finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done);
+  void keep_for_paging(const RankInput& input, const Candidates& candidates, const Ranked& ranked);
+  void next_page(RankInput input, Callback<RankReply> done);
+
+  ItemView view_of(const Model& model, ItemIndex item) const;
+
+  EngineShared& shared_;
+  const LogInfo log_;
+  const Tokens tokens_;
+  LeftRight<Model> models_;
+  PageCache pages_;
+  std::atomic<std::uint64_t> next_sequence_{1};
+
+  std::mutex waiters_mutex_;
+  std::unordered_map<std::uint64_t, Waiter> waiters_;
+  bool stopped_ = false;
+  Error stop_reason_;
+
+  std::mutex inbox_mutex_;
+  std::condition_variable inbox_idle_;
+  std::deque<std::vector<LogEntry>> inbox_;
+  bool scheduled_ = false;
+
+  // The writer's side: the fold, and the hidden copy of the model.
+  mutable std::mutex fold_mutex_;
+  std::unique_ptr<Fold> fold_;
+  std::uint64_t events_since_snapshot_ = 0;
+  std::int64_t first_event_since_snapshot_ms_ = 0;
+
+  mutable std::mutex stats_mutex_;
+  std::condition_variable position_changed_;
+  CollectionStats stats_;
+  CollectionConfig logged_config_;
+  std::optional<std::int64_t> oldest_waiting_ms_;
+  std::uint64_t fold_bytes_ = 0;
+  std::optional<Error> failure_;
+  mutable std::mutex hash_mutex_;
+  mutable Position hash_position_ = 0;
+  mutable std::string hash_;
+
+  std::mutex builder_mutex_;
+  std::thread builder_;
+  std::atomic<bool> cancel_build_{false};
+  std::atomic<bool> building_{false};
+  std::atomic<bool> closing_{false};  // a `window closed` is on its way
+  std::atomic<bool> snapshotting_{false};
+};
+
+/// RETURNS: `base` with the patch's settings, completed and checked. FAILS: kInvalidArgument,
+/// kUnknownName, kConflict (another seed)
+Result<CollectionConfig> apply_patch(const CollectionConfig& base, const CollectionPatch& patch,
+                                     bool is_new);
+
+}  // namespace hindsight

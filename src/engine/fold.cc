@@ -1,0 +1,342 @@
+#include "src/engine/fold.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/core/check.h"
+
+namespace hindsight {
+namespace {
+
+// Of a click's client event, or of its item: two kinds that never meet.
+std::uint64_t idempotency_key(const ClickRecord& click) {
+  const std::string& text = click.event.empty() ? click.item : click.event;
+  return XXH3_64bits_withSeed(text.data(), text.size(), click.event.empty() ? 1 : 2);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> Fold::begin(const LogEntry& entry, const RankerChoice* choice) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const Event event, decode_event(entry.payload));
+  const CollectionEvent* made = std::get_if<CollectionEvent>(&event.body);
+  if (made == nullptr) {
+    return Error{ErrorCode::kCorrupt, "the log does not begin with the making of its collection",
+                 "log"};
+  }
+  CollectionConfig config = made->config;
+  if (choice != nullptr) {
+    choice_ = *choice;
+    config.ranker = choice->ranker;
+    config.params = choice->params;
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::make(config));
+  logged_ = made->config;
+  seen_.insert(event.id);
+  time_ms_ = event.clock_ms;
+  position_ = entry.position;
+  return model;
+}
+
+Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
+                            std::vector<ModelChange>* changes) {
+  HINDSIGHT_CHECK(entry.position > position_);
+  HINDSIGHT_ASSIGN_OR_RETURN(const Event event, decode_event(entry.payload));
+  Applied applied;
+  applied.id = event.id;
+  if (seen_.insert(event.id)) {
+    time_ms_ = std::max(time_ms_, event.clock_ms);
+    Context context{entry.position, model, changes, applied};
+    HINDSIGHT_RETURN_IF_ERROR(
+        std::visit([&](const auto& body) { return on(body, context); }, event.body));
+  }
+  position_ = entry.position;
+  return applied;
+}
+
+Result<void> Fold::on(const CollectionEvent& event, Context& context) {
+  const bool other_ranker =
+      event.config.ranker != logged_.ranker || event.config.params != logged_.params;
+  era_ += other_ranker ? 1 : 0;
+  logged_ = event.config;
+  CollectionConfig config = event.config;
+  if (choice_) {
+    config.ranker = choice_->ranker;
+    config.params = choice_->params;
+  } else if (other_ranker && event.history == History::kReplay) {
+    config.ranker = context.model.config().ranker;
+    config.params = context.model.config().params;
+    context.applied.rebuild = true;
+  }
+  const auto change = [config](Model& model) {
+    // A ranker that the registry knew when the event was logged is still known.
+    HINDSIGHT_CHECK(model.configure(config).ok());
+  };
+  HINDSIGHT_RETURN_IF_ERROR(context.model.configure(config));
+  if (context.changes != nullptr) {
+    context.changes->push_back(change);
+  }
+  return {};
+}
+
+Result<void> Fold::on(const ItemsEvent& event, Context& context) {
+  Result<ItemsChange> resolved = context.model.resolve(event);
+  if (!resolved.ok()) {
+    context.applied.error = resolved.error();
+    return {};
+  }
+  const auto change = std::make_shared<const ItemsChange>(*std::move(resolved));
+  context.applied.reply = ItemsReply{.added = change->added, .updated = change->updated};
+  context.model.apply(*change, time_ms_);
+  if (context.changes != nullptr) {
+    context.changes->push_back(
+        [change, time_ms = time_ms_](Model& model) { model.apply(*change, time_ms); });
+  }
+  return {};
+}
+
+Result<void> Fold::on(const RemoveEvent& event, Context& context) {
+  const std::optional<ItemIndex> item = context.model.find(event.id);
+  if (!item) {
+    context.applied.error = Error{ErrorCode::kUnknownItem, "no such item in the library", "id"};
+    return {};
+  }
+  context.model.remove(*item);
+  if (context.changes != nullptr) {
+    context.changes->push_back([item = *item](Model& model) { model.remove(item); });
+  }
+  return {};
+}
+
+Result<void> Fold::on(const DecisionEvent& event, Context& context) {
+  const DecisionId& id = event.decision.id;
+  const DecisionSlot* known = decisions_.find(id);
+  const bool repeated =
+      known != nullptr ? known->state != DecisionSlot::State::kAwaiting : decisions_.forgotten(id);
+  const auto& items = event.decision.items;
+  const bool possible = std::all_of(items.begin(), items.end(), [&](ItemIndex item) {
+    return item < context.model.items_added();
+  });
+  if (repeated || !possible) {
+    return {};
+  }
+  ++decision_count_;
+  ++(event.control ? control_arm_ : ranker_arm_).decisions;
+  DecisionSlot& slot = decisions_.open(id, context.position, time_ms_);
+  cache_.put(context.position, std::make_shared<const DecisionEvent>(event));
+  if (slot.clicks != nullptr) {
+    std::vector<ClickRecord> awaiting = std::move(slot.clicks->awaiting);
+    slot.clicks->awaiting.clear();
+    for (const ClickRecord& click : awaiting) {
+      --counts_.pending;
+      HINDSIGHT_RETURN_IF_ERROR(join(click, slot, context));
+    }
+  }
+  while (decisions_.open_count() > logged_.max_open) {
+    ++closed_early_;
+    HINDSIGHT_RETURN_IF_ERROR(close_oldest(context));
+  }
+  return {};
+}
+
+Result<void> Fold::on(const ClicksEvent& event, Context& context) {
+  ClicksReply reply;
+  for (const ClickRecord& record : event.clicks) {
+    ++counts_.received;
+    HINDSIGHT_ASSIGN_OR_RETURN(const Outcome outcome, click(record, context));
+    switch (outcome) {
+      case Outcome::kAccepted:
+        ++reply.accepted;
+        break;
+      case Outcome::kDuplicate:
+        ++reply.duplicate;
+        break;
+      case Outcome::kLate:
+        ++reply.late;
+        break;
+      case Outcome::kUnjoined:
+        ++reply.unjoined;
+        break;
+      case Outcome::kQuarantined:
+        ++reply.quarantined;
+        break;
+    }
+  }
+  while (decisions_.awaiting_count() > logged_.max_open) {
+    drop_oldest_awaiting();
+  }
+  context.applied.reply = reply;
+  return {};
+}
+
+Result<Fold::Outcome> Fold::click(const ClickRecord& click, Context& context) {
+  if (!click.issued_here) {
+    return quarantine("decision_not_issued_here");
+  }
+  DecisionSlot* slot = decisions_.find(click.decision);
+  if (slot != nullptr && slot->state != DecisionSlot::State::kAwaiting) {
+    return join(click, *slot, context);
+  }
+  if (slot == nullptr && decisions_.forgotten(click.decision)) {
+    ++counts_.late;
+    return Outcome::kLate;
+  }
+  // One decision cannot have more clicks than a call, times a few: the rest is no person's doing.
+  constexpr std::size_t kMaxAwaiting = 1000;
+  DecisionSlot& awaiting = decisions_.await(click.decision, time_ms_);
+  if (awaiting.make_clicks().awaiting.size() >= kMaxAwaiting) {
+    return quarantine("too_many_clicks");
+  }
+  awaiting.clicks->awaiting.push_back(click);
+  ++counts_.pending;
+  return Outcome::kAccepted;
+}
+
+Fold::Outcome Fold::quarantine(std::string_view reason) {
+  ++counts_.quarantined;
+  ++quarantine_.try_emplace(std::string(reason), 0).first->second;
+  return Outcome::kQuarantined;
+}
+
+Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, Context& context) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const Shared event, cache_.get(slot.position));
+  const auto shown = event->decision.shown();
+  // By id and not by today's item of that id: it may have been removed and added again since.
+  const auto place = std::find_if(shown.begin(), shown.end(), [&](ItemIndex item) {
+    return item < context.model.items_added() && context.model.id_of(item) == click.item;
+  });
+  if (place == shown.end()) {
+    const auto& appended = event->appended;
+    const bool was_appended =
+        std::find(appended.begin(), appended.end(), click.item) != appended.end();
+    return quarantine(was_appended ? "item_not_in_library" : "item_not_shown");
+  }
+  constexpr std::size_t kMaxClicks = 10'000;
+  DecisionClicks& clicks = slot.make_clicks();
+  const std::uint64_t key = idempotency_key(click);
+  if (std::find(clicks.keys.begin(), clicks.keys.end(), key) != clicks.keys.end()) {
+    ++counts_.duplicate;
+    return Outcome::kDuplicate;
+  }
+  if (clicks.keys.size() >= kMaxClicks) {
+    return quarantine("too_many_clicks");
+  }
+  clicks.keys.push_back(key);
+  if (slot.state == DecisionSlot::State::kClosed) {
+    ++counts_.late;
+    return Outcome::kLate;
+  }
+  if (std::find(clicks.clicked.begin(), clicks.clicked.end(), *place) != clicks.clicked.end()) {
+    ++counts_.learned;  // each distinct item is learned once
+    return Outcome::kAccepted;
+  }
+  if (!event->control && context.model.learns_on_close()) {
+    clicks.clicked.push_back(*place);
+    ++clicks.pending;
+    ++counts_.pending;
+  } else {
+    if (!event->control && !learn(event, {*place}, false, context)) {
+      return quarantine("not_learnable");
+    }
+    clicks.clicked.push_back(*place);
+    ++counts_.learned;
+  }
+  count_click(*event, static_cast<std::size_t>(place - shown.begin()));
+  return Outcome::kAccepted;
+}
+
+bool Fold::learn(const Shared& event, std::vector<ItemIndex> clicked, bool closed,
+                 Context& context) {
+  const Feedback feedback{.decision = event->decision.id,
+                          .time_ms = time_ms_,
+                          .clicked = std::move(clicked),
+                          .closed = closed};
+  if (!context.model.learn(event->decision, feedback).ok()) {
+    return false;
+  }
+  // Rankers learn first; then the signals take the click in.
+  for (const ItemIndex item : feedback.clicked) {
+    context.model.picked(item, time_ms_, event->decision);
+  }
+  if (context.changes != nullptr) {
+    context.changes->push_back([event, feedback](Model& model) {
+      HINDSIGHT_CHECK(model.learn(event->decision, feedback).ok());
+      for (const ItemIndex item : feedback.clicked) {
+        model.picked(item, feedback.time_ms, event->decision);
+      }
+    });
+  }
+  return true;
+}
+
+void Fold::count_click(const DecisionEvent& event, std::size_t place) {
+  ArmStats& arm = event.control ? control_arm_ : ranker_arm_;
+  ++arm.clicks;
+  arm.first_clicks += place == 0 ? 1 : 0;
+  arm.ndcg_sum += 1.0 / std::log2(static_cast<double>(place) + 2.0);
+}
+
+Result<void> Fold::close_oldest(Context& context) {
+  const DecisionTable::Entry entry = decisions_.oldest_open();
+  const std::uint32_t pending = entry.slot->clicks == nullptr ? 0 : entry.slot->clicks->pending;
+  if (pending > 0 || context.model.learns_on_close()) {
+    HINDSIGHT_ASSIGN_OR_RETURN(const Shared event, cache_.get(entry.slot->position));
+    if (!event->control && !event->decision.items.empty()) {
+      std::vector<ItemIndex> clicked;
+      if (entry.slot->clicks != nullptr) {
+        clicked = entry.slot->clicks->clicked;
+      }
+      const bool learned = learn(event, std::move(clicked), true, context);
+      counts_.pending -= pending;
+      if (learned) {
+        counts_.learned += pending;
+      } else if (pending > 0) {
+        counts_.quarantined += pending;
+        quarantine_["not_learnable"] += pending;
+      }
+      if (entry.slot->clicks != nullptr) {
+        entry.slot->clicks->pending = 0;
+      }
+    }
+  }
+  decisions_.close_oldest(time_ms_);
+  while (decisions_.closed_count() > logged_.max_open) {
+    decisions_.forget_oldest_closed();
+  }
+  return {};
+}
+
+void Fold::drop_oldest_awaiting() {
+  const DecisionTable::Entry entry = decisions_.oldest_awaiting();
+  const std::uint64_t clicks = entry.slot->clicks->awaiting.size();
+  counts_.pending -= clicks;
+  counts_.unjoined += clicks;
+  decisions_.drop_oldest_awaiting();
+}
+
+Result<void> Fold::on(const WindowClosedEvent& event, Context& context) {
+  for (auto entry = decisions_.oldest_open();
+       entry.slot != nullptr && entry.slot->time_ms <= event.through_ms;
+       entry = decisions_.oldest_open()) {
+    HINDSIGHT_RETURN_IF_ERROR(close_oldest(context));
+  }
+  for (auto entry = decisions_.oldest_awaiting();
+       entry.slot != nullptr && entry.slot->time_ms <= event.through_ms;
+       entry = decisions_.oldest_awaiting()) {
+    drop_oldest_awaiting();
+  }
+  forget_old();
+  return {};
+}
+
+void Fold::forget_old() {
+  for (auto entry = decisions_.oldest_closed();
+       entry.slot != nullptr && entry.slot->time_ms + kKeyLifeMs <= time_ms_;
+       entry = decisions_.oldest_closed()) {
+    decisions_.forget_oldest_closed();
+  }
+}
+
+}  // namespace hindsight

@@ -1,0 +1,142 @@
+// Fold: what each event of a log does, in log order: joins, accounting, and changes of the model.
+//
+// The fold reads no clock and asks nobody: equal logs give equal folds and equal models, whoever
+// folds them and whenever. Repeated events change nothing.
+//
+//   received = pending + learned + duplicate + late + unjoined + quarantined
+//
+// A click is, in this order: quarantined (it cannot be), unjoined (no decision came), duplicate
+// (its idempotency key was seen), late (after the window's close), or joined, and then learned at
+// once or, with rankers that learn when the window closes, pending until then.
+//
+// Thread-safety: none; one owner at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "src/engine/api.h"
+#include "src/engine/decision_cache.h"
+#include "src/engine/decision_table.h"
+#include "src/engine/event.h"
+#include "src/engine/model.h"
+#include "src/engine/seen_events.h"
+
+namespace hindsight {
+
+/// A change that was made to one copy of a model and is to be made to the other.
+using ModelChange = std::function<void(Model&)>;
+
+/// What an event did, for whoever waits for it.
+struct Applied {
+  EventId id;
+  std::variant<std::monostate, ItemsReply, ClicksReply> reply;
+  std::optional<Error> error;  // the event changed nothing
+  /// A change of ranker with `history: replay`: from here on the model is that of the same log
+  /// folded from its beginning with this ranker. The caller sees to it.
+  bool rebuild = false;
+};
+
+/// The ranker of a fold that began before the ranker was chosen.
+struct RankerChoice {
+  std::string ranker;
+  ParamMap params;
+};
+
+class Fold {
+ public:
+  /// How long idempotency keys outlive the window's close.
+  static constexpr std::int64_t kKeyLifeMs = 24LL * 3600 * 1000;
+
+  explicit Fold(DecisionCache::Loader loader, std::size_t cache_bytes)
+      : cache_(std::move(loader), cache_bytes) {}
+
+  /// The first entry of a log. `choice`: fold as if this ranker had always been there, until
+  /// follow_log(). RETURNS: the model. FAILS: kCorrupt, and as make_ranker
+  Result<std::unique_ptr<Model>> begin(const LogEntry& entry, const RankerChoice* choice = nullptr);
+
+  /// FAILS: kCorrupt, kNewerVersion, kIo (a decision cannot be read): the fold cannot go on.
+  /// REQUIRES: entry.position > position()
+  Result<Applied> apply(const LogEntry& entry, Model& model, std::vector<ModelChange>* changes);
+
+  /// From here on the rankers are those of the log. REQUIRES: the ranker is the log's at this point
+  void follow_log() { choice_.reset(); }
+
+  Position position() const { return position_; }
+  std::int64_t time_ms() const { return time_ms_; }
+  /// The settings as the log has them; the model's ranker may still be the one before.
+  const CollectionConfig& logged_config() const { return logged_; }
+  std::uint64_t era() const { return era_; }
+  const ClickCounts& counts() const { return counts_; }
+  /// Fills what the fold knows.
+  void fill_stats(CollectionStats& stats) const;
+  /// The time of the oldest decision or click that waits for its window, none when nothing waits.
+  std::optional<std::int64_t> oldest_waiting_ms();
+
+  struct DecisionState {
+    Position position = 0;
+    bool open = false;
+    std::vector<ItemIndex> clicked;
+  };
+  /// RETURNS: none where the decision is not known (any more).
+  std::optional<DecisionState> decision(const DecisionId& id) const;
+  std::uint64_t memory_bytes() const;
+
+  void save(ByteWriter& out) const;
+  /// FAILS: kCorrupt
+  Result<void> load(ByteReader& in);
+
+ private:
+  struct Context {
+    Position position;
+    Model& model;
+    std::vector<ModelChange>* changes;
+    Applied& applied;
+  };
+  using Shared = std::shared_ptr<const DecisionEvent>;
+
+  Result<void> on(const CollectionEvent& event, Context& context);
+  Result<void> on(const ItemsEvent& event, Context& context);
+  Result<void> on(const RemoveEvent& event, Context& context);
+  Result<void> on(const DecisionEvent& event, Context& context);
+  Result<void> on(const ClicksEvent& event, Context& context);
+  Result<void> on(const WindowClosedEvent& event, Context& context);
+
+  enum class Outcome : std::uint8_t { kAccepted, kDuplicate, kLate, kUnjoined, kQuarantined };
+  Result<Outcome> click(const ClickRecord& click, Context& context);
+  Result<Outcome> join(const ClickRecord& click, DecisionSlot& slot, Context& context);
+  Outcome quarantine(std::string_view reason);
+  /// RETURNS: false where the ranker refused it.
+  bool learn(const Shared& decision, std::vector<ItemIndex> clicked, bool closed, Context& context);
+  void count_click(const DecisionEvent& decision, std::size_t place);
+  Result<void> close_oldest(Context& context);
+  void drop_oldest_awaiting();
+  void forget_old();
+
+  DecisionCache cache_;
+  DecisionTable decisions_;
+  SeenEvents seen_;
+  Position position_ = 0;
+  std::int64_t time_ms_ = 0;
+  CollectionConfig logged_;
+  std::optional<RankerChoice> choice_;
+  std::uint64_t era_ = 0;
+  ClickCounts counts_;
+  std::uint64_t decision_count_ = 0;
+  std::uint64_t closed_early_ = 0;
+  ArmStats ranker_arm_;
+  ArmStats control_arm_;
+  std::map<std::string, std::uint64_t, std::less<>> quarantine_;
+};
+
+}  // namespace hindsight

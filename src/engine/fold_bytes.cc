@@ -1,0 +1,128 @@
+// Fold in bytes and in words: its part of a snapshot, and what it tells about itself.
+
+#include "src/core/check.h"
+#include "src/engine/config_bytes.h"
+#include "src/engine/fold.h"
+
+namespace hindsight {
+namespace {
+
+void put_counts(ByteWriter& out, const ClickCounts& counts) {
+  for (const std::uint64_t count :
+       {counts.received, counts.pending, counts.learned, counts.duplicate, counts.late,
+        counts.unjoined, counts.quarantined}) {
+    out.put(count);
+  }
+}
+
+void get_counts(ByteReader& in, ClickCounts& counts) {
+  for (std::uint64_t* count :
+       {&counts.received, &counts.pending, &counts.learned, &counts.duplicate, &counts.late,
+        &counts.unjoined, &counts.quarantined}) {
+    in.get(*count);
+  }
+}
+
+void put_arm(ByteWriter& out, const ArmStats& arm) {
+  out.put(arm.decisions);
+  out.put(arm.clicks);
+  out.put(arm.first_clicks);
+  out.put(arm.ndcg_sum);
+}
+
+void get_arm(ByteReader& in, ArmStats& arm) {
+  in.get(arm.decisions);
+  in.get(arm.clicks);
+  in.get(arm.first_clicks);
+  in.get(arm.ndcg_sum);
+}
+
+bool adds_up(const ClickCounts& counts) {
+  return counts.received == counts.pending + counts.learned + counts.duplicate + counts.late +
+                                counts.unjoined + counts.quarantined;
+}
+
+}  // namespace
+
+void Fold::save(ByteWriter& out) const {
+  HINDSIGHT_CHECK(!choice_ && adds_up(counts_));
+  out.put(position_);
+  out.put(time_ms_);
+  put_config(out, logged_);
+  out.put(era_);
+  put_counts(out, counts_);
+  out.put(decision_count_);
+  out.put(closed_early_);
+  put_arm(out, ranker_arm_);
+  put_arm(out, control_arm_);
+  out.put(static_cast<std::uint32_t>(quarantine_.size()));
+  for (const auto& [reason, count] : quarantine_) {
+    out.put(std::string_view(reason));
+    out.put(count);
+  }
+  seen_.save(out);
+  decisions_.save(out);
+}
+
+Result<void> Fold::load(ByteReader& in) {
+  const Error corrupt{ErrorCode::kCorrupt, "the saved joins do not fit together", ""};
+  in.get(position_);
+  in.get(time_ms_);
+  if (!get_config(in, logged_)) {
+    return corrupt;
+  }
+  in.get(era_);
+  get_counts(in, counts_);
+  in.get(decision_count_);
+  in.get(closed_early_);
+  get_arm(in, ranker_arm_);
+  get_arm(in, control_arm_);
+  std::uint32_t reasons = 0;
+  in.get(reasons);
+  for (std::uint32_t i = 0; i < reasons && in.ok(); ++i) {
+    std::string reason;
+    in.get(reason);
+    in.get(quarantine_[reason]);
+  }
+  if (!in.ok() || !adds_up(counts_) || !seen_.load(in) || !decisions_.load(in)) {
+    return corrupt;
+  }
+  return {};
+}
+
+void Fold::fill_stats(CollectionStats& stats) const {
+  stats.clicks = counts_;
+  stats.decisions = decision_count_;
+  stats.open_decisions = decisions_.open_count();
+  stats.closed_early = closed_early_;
+  stats.era = era_;
+  stats.ranker_arm = ranker_arm_;
+  stats.control_arm = control_arm_;
+  stats.quarantine_reasons.assign(quarantine_.begin(), quarantine_.end());
+  stats.position = position_;
+}
+
+std::optional<std::int64_t> Fold::oldest_waiting_ms() {
+  std::optional<std::int64_t> oldest;
+  for (const auto& entry : {decisions_.oldest_open(), decisions_.oldest_awaiting()}) {
+    if (entry.slot != nullptr && (!oldest || entry.slot->time_ms < *oldest)) {
+      oldest = entry.slot->time_ms;
+    }
+  }
+  return oldest;
+}
+
+std::optional<Fold::DecisionState> Fold::decision(const DecisionId& id) const {
+  const DecisionSlot* slot = decisions_.find(id);
+  if (slot == nullptr || slot->state == DecisionSlot::State::kAwaiting) {
+    return std::nullopt;
+  }
+  return DecisionState{
+      .position = slot->position,
+      .open = slot->state == DecisionSlot::State::kOpen,
+      .clicked = slot->clicks == nullptr ? std::vector<ItemIndex>() : slot->clicks->clicked};
+}
+
+std::uint64_t Fold::memory_bytes() const { return decisions_.memory_bytes() + cache_.bytes(); }
+
+}  // namespace hindsight

@@ -1,0 +1,117 @@
+#include "src/engine/recovery.h"
+
+#include <string>
+
+#include "src/core/check.h"
+#include "src/core/envelope.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::string_view kMagic = "HINDSIGHT STATE\n";
+constexpr std::size_t kBatch = 4096;
+
+std::unique_ptr<Fold> new_fold(const Store& store, LogId log, const FoldOptions& options) {
+  return std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
+}
+
+Error with_log(const Error& error, Position position) {
+  Error out = error;
+  out.message += " (at position " + std::to_string(position) + " of the log)";
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model) {
+  ByteWriter out = begin_record(kMagic);
+  fold.save(out);
+  model.save(out);
+  return seal_record(std::move(out));
+}
+
+Result<Folded> load_snapshot(const Store& store, LogId log, std::span<const std::byte> bytes,
+                             const FoldOptions& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
+  ByteReader in(body);
+  Folded folded;
+  folded.fold = new_fold(store, log, options);
+  HINDSIGHT_RETURN_IF_ERROR(folded.fold->load(in));
+  HINDSIGHT_ASSIGN_OR_RETURN(folded.model, Model::load(in));
+  if (in.left() != 0 || folded.model->version() != folded.fold->position()) {
+    return Error{ErrorCode::kCorrupt, "the snapshot's parts do not fit together", ""};
+  }
+  return folded;
+}
+
+Result<void> fold_forward(const Store& store, LogId log, std::optional<Position> through,
+                          Folded& folded, const FoldOptions& options) {
+  for (;;) {
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries,
+                               store.read(log, folded.fold->position(), kBatch));
+    bool ended = entries.empty();
+    for (const LogEntry& entry : entries) {
+      if (through && entry.position > *through) {
+        ended = true;
+        break;
+      }
+      Result<Applied> applied = folded.fold->apply(entry, *folded.model, nullptr);
+      if (!applied.ok()) {
+        return with_log(applied.error(), entry.position);
+      }
+      if (applied->rebuild) {
+        const CollectionConfig& wanted = folded.fold->logged_config();
+        const RankerChoice choice{.ranker = wanted.ranker, .params = wanted.params};
+        HINDSIGHT_ASSIGN_OR_RETURN(folded, fold_log(store, log, &choice, entry.position, options));
+        folded.fold->follow_log();
+      }
+    }
+    folded.model->set_version(folded.fold->position());
+    if (ended) {
+      return {};
+    }
+    if (options.cancelled && options.cancelled()) {
+      return Error{ErrorCode::kConflict, "folding was cancelled", ""};
+    }
+    if (options.progress) {
+      options.progress(folded.fold->position());
+    }
+  }
+}
+
+Result<Folded> fold_log(const Store& store, LogId log, const RankerChoice* choice,
+                        std::optional<Position> through, const FoldOptions& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> first, store.read(log, 0, 1));
+  if (first.empty()) {
+    return Error{ErrorCode::kNotFound, "the log is empty", "log"};
+  }
+  Folded folded;
+  folded.fold = new_fold(store, log, options);
+  HINDSIGHT_ASSIGN_OR_RETURN(folded.model, folded.fold->begin(first.front(), choice));
+  HINDSIGHT_RETURN_IF_ERROR(fold_forward(store, log, through, folded, options));
+  return folded;
+}
+
+Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<Position> positions, store.snapshots(log.id));
+  for (const Position position : positions) {
+    Result<std::vector<std::byte>> bytes = store.get_snapshot(log.id, position);
+    Result<Folded> folded =
+        bytes.ok() ? load_snapshot(store, log.id, *bytes, options) : Result<Folded>(bytes.error());
+    if (folded.ok()) {
+      HINDSIGHT_RETURN_IF_ERROR(fold_forward(store, log.id, std::nullopt, *folded, options));
+      return folded;
+    }
+    if (folded.error().code == ErrorCode::kNewerVersion) {
+      return folded.error();
+    }
+    if (options.warn) {
+      options.warn("collection " + log.name + ": the snapshot of position " +
+                   std::to_string(position) + " is damaged (" + to_string(folded.error()) +
+                   "); going back to the one before, or to the whole log");
+    }
+  }
+  return fold_log(store, log.id, nullptr, std::nullopt, options);
+}
+
+}  // namespace hindsight

@@ -1,0 +1,59 @@
+// From a store to a model: snapshots, and folding what came after.
+//
+// Thread-safety: pure functions over a store; each Folded has one owner at a time.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "src/engine/fold.h"
+#include "src/engine/model.h"
+#include "src/store/store.h"
+
+namespace hindsight {
+
+/// A log, folded up to some position.
+struct Folded {
+  std::unique_ptr<Fold> fold;
+  std::unique_ptr<Model> model;
+};
+
+struct FoldOptions {
+  std::size_t cache_bytes = std::size_t{64} << 20;
+  /// Asked now and then; true stops folding with kConflict.
+  std::function<bool()> cancelled = {};
+  std::function<void(std::string_view)> warn = {};
+  /// Called with the position after each batch.
+  std::function<void(Position)> progress = {};
+};
+
+/// RETURNS: the bytes of a snapshot: versioned and checksummed.
+std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model);
+
+/// FAILS: kCorrupt, kNewerVersion
+Result<Folded> load_snapshot(const Store& store, LogId log, std::span<const std::byte> bytes,
+                             const FoldOptions& options);
+
+/// Folds entries after the fold's position, up to `through` (or the end of the log). A change of
+/// ranker with `history: replay` is met by folding the log again from its beginning.
+/// FAILS: as Fold::apply and Store::read
+Result<void> fold_forward(const Store& store, LogId log, std::optional<Position> through,
+                          Folded& folded, const FoldOptions& options);
+
+/// Folds a log from its first entry on, up to `through` (or its end), perhaps with another ranker.
+/// FAILS: kNotFound (no entries), kCorrupt (the log's beginning is no longer there), and as above
+Result<Folded> fold_log(const Store& store, LogId log, const RankerChoice* choice,
+                        std::optional<Position> through, const FoldOptions& options);
+
+/// The newest good snapshot and the tail of the log; a damaged one is named through `warn` and the
+/// one before it taken; without any, the whole log. FAILS: as fold_log
+Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options);
+
+}  // namespace hindsight
