@@ -71,8 +71,7 @@ void Collection::stop(const Error& reason) {
   }
 }
 
-template <class Body>
-Event Collection::make_event(Body body) {
+Event Collection::make_event(decltype(Event::body) body) {
   return Event{.id = {.source = shared_.source,
                       .sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed)},
                .clock_ms = shared_.options.clock(),

@@ -89,8 +89,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   using Guard = LeftRight<Model>::Guard;
 
   // Appending (collection.cc).
-  template <class Body>
-  Event make_event(Body body);
+  Event make_event(decltype(Event::body) body);
   void append(const Event& event, Waiter waiter);
   void answer(std::uint64_t sequence, Result<Applied> result);
   Result<void> check_budget(const Model& model, std::uint64_t more) const;
