@@ -1,0 +1,78 @@
+// HttpServer: listens, reads requests, lets a handler answer them, writes the answers.
+//
+//   HTTP/1.1 and 1.0 with keep-alive; pipelined requests are answered one after the other, in
+//   order. What is malformed or ambiguous is refused and its connection closed, so that no proxy in
+//   front can see other requests than we do.
+//
+// Every answer carries Content-Length, Date, X-Content-Type-Options, Cache-Control,
+// Referrer-Policy and a Content-Security-Policy that allows nothing; a handler overrides one by
+// giving a header of the same name. What the server refuses by itself is answered as
+// {"error":{"code":…,"message":…,"field":""}}.
+//
+// Thread-safety: every function may be called from any thread. The handler is called from the
+// server's threads, several at once, and may answer at once or later, from any thread.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hindsight/result.h"
+#include "src/server/http.h"
+
+namespace hindsight {
+
+/// One request that was answered, for the log. The views live until the call returns.
+struct HttpAccess {
+  std::string_view method;
+  std::string_view path;
+  std::string_view peer;
+  int status = 0;
+  std::size_t bytes = 0;  // of the answer's body
+  std::chrono::microseconds took{0};
+};
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;  // 0: any that is free
+  int threads = 0;            // 0: as many as the machine has cores
+  std::size_t max_header_bytes = std::size_t{16} << 10;
+  int max_connections = 10'000;  // more are told to come back later
+  // How long a client may take, each until it is done.
+  std::chrono::milliseconds header_deadline{10'000};
+  std::chrono::milliseconds body_deadline{30'000};
+  std::chrono::milliseconds idle_deadline{75'000};  // between requests
+  std::chrono::milliseconds write_deadline{30'000};
+  std::function<void(const HttpAccess&)> access = {};  // none: nothing is measured
+};
+
+class HttpServer {
+ public:
+  /// REQUIRES: the handler outlives the server. FAILS: kInvalidArgument (no such address), kIo (the
+  /// port is taken or not allowed)
+  static Result<std::unique_ptr<HttpServer>> start(HttpServerOptions options, HttpHandler& handler);
+  /// Like shut_down without a drain.
+  ~HttpServer();
+
+  /// RETURNS: the port it listens on.
+  std::uint16_t port() const;
+  /// RETURNS: how many clients are connected.
+  int connections() const;
+
+  /// Stops accepting, closes idle connections, ends streams, lets requests under way finish for as
+  /// long as `drain`, then closes the rest. No call of the handler is under way or follows once
+  /// this returns; a handler that still answers is not heard.
+  void shut_down(std::chrono::milliseconds drain);
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hindsight
