@@ -109,7 +109,7 @@ void ProbeRanker::do_save(ByteWriter& out) const {
   out.put(fault_ == Fault::kLosesWins ? std::vector<std::uint32_t>(wins_.size(), 0) : wins_);
   out.put(growing_);
   if (fault_ == Fault::kCountsRanks) {
-    out.put(ranks_);
+    out.put(ranks_.load());
   }
 }
 
@@ -120,7 +120,9 @@ Result<void> ProbeRanker::do_load(ByteReader& in) {
   in.get(wins_);
   in.get(growing_);
   if (fault_ == Fault::kCountsRanks) {
-    in.get(ranks_);
+    std::uint32_t ranks = 0;
+    in.get(ranks);
+    ranks_ = ranks;
   }
   if (fault_ == Fault::kAcceptsCutSaves) {
     probes_.resize(items_added(), 0);

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -61,7 +62,7 @@ class ProbeRanker final : public Ranker {
   std::vector<std::uint32_t> probes_;
   std::vector<std::uint32_t> wins_;
   double growing_ = 1.0;
-  mutable std::uint32_t ranks_ = 0;  // of the faulty ones
+  mutable std::atomic<std::uint32_t> ranks_ = 0;  // of the faulty ones; ranks may be concurrent
 };
 
 inline Subject probe_subject(Fault fault) {
