@@ -50,7 +50,9 @@ struct RankerInfo {
   std::string_view assumptions;
   Learns learns = Learns::kImmediate;
   ListLaw law = ListLaw::kDeterministic;
-  bool sublinear = false;  // can draw from a whole library without touching every item
+  /// Can draw from a whole library without touching every item: with choice_set=shown and, where
+  /// there is a parameter `library`, with library=true.
+  bool sublinear = false;
   std::vector<ParamSpec> params = {};
   /// REQUIRES: `params` holds a valid value for every spec of the row.
   Result<std::unique_ptr<Ranker>> (*make)(const ParamMap& params) = nullptr;

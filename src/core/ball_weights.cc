@@ -169,6 +169,7 @@ void BallWeights::refresh() {
   }
   scale_ = 1.0;
   touched_ = 0;
+  ++folds_;
 }
 
 void BallWeights::clear() {
@@ -178,6 +179,7 @@ void BallWeights::clear() {
   scale_ = 1.0;
   squared_norm_ = 0.0;
   touched_ = 0;
+  ++folds_;
 }
 
 void BallWeights::save(ByteWriter& out) const {

@@ -49,6 +49,12 @@ class BallWeights {
   double sparse(std::size_t j) const { return scale_ * sparse_[j]; }
   double norm() const;
 
+  /// theta of the items is scale() * unscaled_items(). A fold of the scale into them, or a
+  /// clearing, changes all of them, and then folds(), which is not saved.
+  double scale() const { return scale_; }
+  std::span<const double> unscaled_items() const { return items_; }
+  std::uint64_t folds() const { return folds_; }
+
   /// out = Phi theta. RETURNS: the largest. Columns beyond the blocks have weight zero.
   /// REQUIRES: features.n == out.size() > 0, items below item_count()
   double scores(const ChoiceFeatures& features, std::span<double> out) const;
@@ -79,6 +85,7 @@ class BallWeights {
   double scale_ = 1.0;
   double squared_norm_ = 0.0;  // of v
   std::uint64_t touched_ = 0;  // coordinates changed since the last refresh
+  std::uint64_t folds_ = 0;
 };
 
 }  // namespace hindsight

@@ -285,6 +285,11 @@ Result<void> SumTree::set(std::size_t leaf, float weight) {
   return {};
 }
 
+void SumTree::rewrite(const std::function<void(std::span<float> leaves)>& change) {
+  change(std::span<float>(leaves_.data(), size_));
+  recompute(0, size_);
+}
+
 Result<void> SumTree::append(std::span<const float> weights) {
   if (weights.size() > kMaxLeaves - size_) {
     return Error{ErrorCode::kInvalidArgument, "there are more weights than can be numbered",

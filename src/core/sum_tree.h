@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -45,6 +46,10 @@ class SumTree {
 
   /// Changes one weight. FAILS: kNotFinite, kInvalidArgument (negative). REQUIRES: leaf < size()
   Result<void> set(std::size_t leaf, float weight);
+
+  /// Changes many weights in one pass over the tree: `change` may give new positive weights to any
+  /// leaves that are positive. REQUIRES: it does nothing else
+  void rewrite(const std::function<void(std::span<float> leaves)>& change);
 
   /// Adds leaves after the last one. All or none. FAILS: as build
   Result<void> append(std::span<const float> weights);

@@ -25,6 +25,8 @@ std::vector<ParamSpec> drawn_params() {
 }  // namespace
 
 RankerInfo noregret_klrank_info() {
+  std::vector<ParamSpec> specs = drawn_params();
+  specs.push_back(library_spec());
   return {
       .name = "noregret-klrank",
       .summary = "NoRegret KLRank: draws the whole list from a softmax policy learned by GPER",
@@ -37,7 +39,8 @@ RankerInfo noregret_klrank_info() {
           "the choice among the shown items; add items more slowly than the square root of the "
           "clicks",
       .law = ListLaw::kWholeList,
-      .params = drawn_params(),
+      .sublinear = true,
+      .params = std::move(specs),
       .make = [](const ParamMap& params) {
         return make_klrank<ListLaw::kWholeList>("noregret-klrank", params);
       }};

@@ -11,7 +11,11 @@ namespace hindsight {
 
 LinearRanker::LinearRanker(ListOptions options, Loss loss, const LinearParams& params,
                            const StepSchedule& schedule)
-    : ScoredRanker(std::move(options)), loss_(loss), params_(params), account_(schedule) {}
+    : ScoredRanker(std::move(options)), loss_(loss), params_(params), account_(schedule) {
+  if (params_.library) {
+    library_.emplace();
+  }
+}
 
 Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss loss,
                                                    const ParamMap& params) {
@@ -36,6 +40,14 @@ Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss los
   if (options.redraw && options.choice_set == ChoiceSet::kCandidates) {
     return Error{ErrorCode::kUnsupported,
                  "redraw is for the choice among shown items; use choice_set=shown", "redraw"};
+  }
+  const auto library = params.find("library");
+  linear.library = library != params.end() && std::get<bool>(library->second);
+  if (linear.library && (linear.features || options.choice_set != ChoiceSet::kShown)) {
+    return Error{ErrorCode::kUnsupported,
+                 "only for weights of items and the choice among shown ones; use phi=items and "
+                 "choice_set=shown",
+                 "library"};
   }
   HINDSIGHT_ASSIGN_OR_RETURN(const StepSchedule schedule,
                              StepSchedule::make(linear.steps, linear.per_item));
@@ -81,6 +93,12 @@ void LinearRanker::score(const Request& request, const Signals& /*signals*/,
   weights_.scores(view(request.candidates, features), out);
 }
 
+Result<Decision> LinearRanker::do_rank_library(const Request& request, const Signals& signals,
+                                               Rng& rng) const {
+  return library_ ? rank_by_tree(library_->tree(), library_->shift(), request, rng)
+                  : ScoredRanker::do_rank_library(request, signals, rng);
+}
+
 Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedback& feedback,
                                            const Signals& /*signals*/) {
   if (params_.features && !decision.features.empty()) {
@@ -118,6 +136,9 @@ void LinearRanker::learn_click(const Decision& decision, std::size_t picked) {
                                              : pairwise_cost(scores_, picked, raw_);
   const double gradient_norm2 = weights_.step(features, raw_, picked, slope, step.eta, step.radius);
   account_.book(step, slope.loss, served, gradient_norm2);
+  if (library_) {
+    library_->follow(weights_, decision.items);
+  }
 }
 
 double LinearRanker::served_loss(const Decision& decision, std::size_t picked) {
@@ -147,9 +168,20 @@ void LinearRanker::do_add_items(std::span<const Item> items) {
   if (params_.per_item) {
     weights_.grow_items(items_added());
   }
+  if (library_) {
+    library_->grow(items_added());
+  }
   if (params_.features) {
     for (const Item& item : items) {
       features_.put(item);
+    }
+  }
+}
+
+void LinearRanker::do_remove_items(std::span<const ItemIndex> items) {
+  if (library_) {
+    for (const ItemIndex item : items) {
+      library_->remove(item, weights_);
     }
   }
 }
@@ -180,6 +212,9 @@ void LinearRanker::do_save(ByteWriter& out) const {
   weights_.save(out);
   features_.save(out);
   account_.save(out);
+  if (library_) {
+    library_->save(out);
+  }
 }
 
 Result<void> LinearRanker::do_load(ByteReader& in) {
@@ -192,6 +227,9 @@ Result<void> LinearRanker::do_load(ByteReader& in) {
                     weights_.sparse_count() <= kMaxSparseColumns;
   if (!fits) {
     return Error{ErrorCode::kCorrupt, "the saved model's parts do not fit together", ""};
+  }
+  if (library_) {
+    return library_->load(in, weights_, [this](ItemIndex item) { return is_live(item); });
   }
   return {};
 }
@@ -235,6 +273,14 @@ std::vector<ParamSpec> linear_params(double default_alpha) {
        .minimum = 0.0,
        .maximum = 1e6},
   };
+}
+
+ParamSpec library_spec() {
+  return {.name = "library",
+          .default_value = false,
+          .help =
+              "keep the weights in a tree, so that lists from the whole library are drawn "
+              "without touching every item; a click then costs about twice as much"};
 }
 
 ParamSpec redraw_spec() {

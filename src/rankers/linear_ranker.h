@@ -11,12 +11,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "src/core/ball_weights.h"
 #include "src/core/feature_rows.h"
+#include "src/core/library_law.h"
 #include "src/core/losses.h"
 #include "src/core/regret.h"
 #include "src/core/step_schedule.h"
@@ -28,6 +30,7 @@ struct LinearParams {
   StepParams steps;
   bool per_item = true;   // Phi has e_i
   bool features = false;  // Phi has the items' features
+  bool library = false;   // draw from the whole library without a scan
 };
 
 class LinearRanker : public ScoredRanker {
@@ -48,10 +51,13 @@ class LinearRanker : public ScoredRanker {
   Result<FeatureRows> collect_features(const Request& request) const override;
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
              std::span<double> out) const override;
+  Result<Decision> do_rank_library(const Request& request, const Signals& signals,
+                                   Rng& rng) const override;
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& signals) override;
   Result<void> check_items(std::span<const Item> items) const override;
   void do_add_items(std::span<const Item> items) override;
+  void do_remove_items(std::span<const ItemIndex> items) override;
   void do_save(ByteWriter& out) const override;
   Result<void> do_load(ByteReader& in) override;
 
@@ -67,6 +73,7 @@ class LinearRanker : public ScoredRanker {
   Loss loss_;
   LinearParams params_;
   BallWeights weights_;
+  std::optional<LibraryLaw> library_;
   FeatureStore features_;
   RegretAccount account_;
   std::vector<double> scores_;  // scratch of learn
@@ -78,5 +85,8 @@ std::vector<ParamSpec> linear_params(double default_alpha);
 
 /// The parameter of the rankers that draw: ListOptions::redraw.
 ParamSpec redraw_spec();
+
+/// The parameter of the rankers that draw the whole list: LinearParams::library.
+ParamSpec library_spec();
 
 }  // namespace hindsight

@@ -6,10 +6,12 @@
 #include <optional>
 
 #include "src/core/check.h"
+#include "src/core/det_math.h"
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
 #include "src/core/plackett_luce.h"
 #include "src/core/sorted_policy.h"
+#include "src/core/sum_tree.h"
 
 namespace hindsight {
 
@@ -70,14 +72,50 @@ Result<void> ScoredRanker::redraw(std::span<const double> scores, Drawn& drawn, 
   return {};
 }
 
-Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& signals,
-                                       Rng& rng) const {
-  const std::size_t n = request.candidates.size();
-  if (options_.needs_choice && options_.choice_set == ChoiceSet::kShown && request.k == 1 &&
-      n > 1) {
+Result<void> ScoredRanker::check_choice(std::size_t k, std::size_t n) const {
+  if (options_.needs_choice && options_.choice_set == ChoiceSet::kShown && k == 1 && n > 1) {
     return Error{ErrorCode::kUnsupported,
                  "a pick from a list of one teaches nothing; show at least 2 items", "k"};
   }
+  return {};
+}
+
+Result<Decision> ScoredRanker::rank_by_tree(const SumTree& tree, double shift,
+                                            const Request& request, Rng& rng) const {
+  HINDSIGHT_CHECK(options_.law == ListLaw::kWholeList && options_.choice_set == ChoiceSet::kShown);
+  HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, tree.positive()));
+  HINDSIGHT_ASSIGN_OR_RETURN(const DrawnList list, tree.draw_top_k(request.k, rng));
+  const double total = tree.total();
+  std::vector<double> scores;
+  Drawn drawn;
+  for (const std::uint32_t item : list.order) {
+    const double weight = tree.weight(item);
+    drawn.order.push_back(static_cast<std::uint32_t>(scores.size()));
+    drawn.prob_first.push_back(weight / total);
+    scores.push_back(det_log(weight) + shift);
+  }
+  drawn.log_propensity = std::min(*list.log_propensity, 0.0);
+  if (options_.redraw && request.k < tree.positive()) {
+    HINDSIGHT_RETURN_IF_ERROR(redraw(scores, drawn, rng));
+    drawn.log_propensity.reset();
+  }
+  Decision decision;
+  decision.ranker = options_.name;
+  decision.choice_set = options_.choice_set;
+  decision.shown_count = request.k;
+  decision.log_propensity = drawn.log_propensity;
+  for (const std::uint32_t i : drawn.order) {
+    decision.items.push_back(list.order[i]);
+    decision.score.push_back(scores[i]);
+    decision.prob_first.push_back(drawn.prob_first[i]);
+  }
+  return decision;
+}
+
+Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& signals,
+                                       Rng& rng) const {
+  const std::size_t n = request.candidates.size();
+  HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, n));
   HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
   std::vector<double> scores(n);
   score(request, signals, features, scores);

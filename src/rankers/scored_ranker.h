@@ -17,6 +17,8 @@
 
 namespace hindsight {
 
+class SumTree;
+
 /// How a list is made from scores.
 struct ListOptions {
   std::string name = {};  // of the ranker, for the decision
@@ -45,9 +47,16 @@ class ScoredRanker : public Ranker {
 
   Result<Decision> do_rank(const Request& request, const Signals& signals, Rng& rng) const final;
 
+  /// A decision over the whole library without touching every item: the list is drawn from the
+  /// tree, in which each live item has the weight e^(score - shift), and the others zero.
+  /// FAILS: kUnsupported (a list of one). REQUIRES: law kWholeList, choice set kShown
+  Result<Decision> rank_by_tree(const SumTree& tree, double shift, const Request& request,
+                                Rng& rng) const;
+
  private:
   struct Drawn;
   Result<Drawn> draw(std::span<const double> scores, std::size_t k, Rng& rng) const;
+  Result<void> check_choice(std::size_t k, std::size_t n) const;
   Result<void> redraw(std::span<const double> scores, Drawn& drawn, Rng& rng) const;
 
   ListOptions options_;

@@ -32,9 +32,14 @@ Subject subject_of(const RankerInfo& info, const ParamMap& params) {
   for (const auto& [key, value] : params) {
     name += "_" + key + "_" + to_string(value);
   }
-  return {.name = test_name(name), .learns = info.learns, .make = [&info, params] {
-            return *make_ranker(info.name, params);
-          }};
+  const ParamMap complete = *check_params(info, params);
+  const auto library = complete.find("library");
+  return {.name = test_name(name),
+          .learns = info.learns,
+          .make = [&info, params] { return *make_ranker(info.name, params); },
+          .sublinear = info.sublinear &&
+                       std::get<std::string>(complete.at("choice_set")) == "shown" &&
+                       (library == complete.end() || std::get<bool>(library->second))};
 }
 
 std::vector<Subject> default_subjects() {
@@ -71,6 +76,11 @@ std::vector<Subject> other_subjects() {
       const std::string name(spec.name);
       if (const bool* flag = std::get_if<bool>(&spec.default_value)) {
         subjects.push_back(subject_of(info, {{name, !*flag}}));
+      }
+      if (name == "library") {
+        subjects.push_back(subject_of(info, {{name, true}, {"redraw", true}}));
+        subjects.push_back(subject_of(info, {{name, true}, {"restart", std::string("cold")}}));
+        subjects.push_back(subject_of(info, {{name, true}, {"alpha", 1000.0}}));
       }
       if (name == "refresh") {
         subjects.push_back(subject_of(info, {{name, 3.0}}));

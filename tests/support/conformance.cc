@@ -10,6 +10,7 @@ std::span<const Check> conformance_checks() {
       {"FirstSlotProbabilitiesSumToOne", check_first_slots},
       {"PropensitiesSumToOneAndMatchTheDraws", check_list_law, true},
       {"TheWholeLibraryIsRanked", check_whole_library},
+      {"DrawsFromTheWholeLibraryFollowTheirLaw", check_library_law, true},
       {"RankIsPure", check_rank_is_pure},
       {"ConcurrentRanksAgree", check_concurrent_ranks},
       {"SameSeedSameListsOnEverySimdTarget", check_same_bits},
@@ -20,6 +21,14 @@ std::span<const Check> conformance_checks() {
       {"RefusesBadInputAndChangesNothing", check_bad_input},
   };
   return checks;
+}
+
+World life_of(const Subject& subject, std::uint64_t seed, std::size_t max_candidates) {
+  return World({.seed = seed,
+                .learns = subject.learns,
+                .max_candidates = max_candidates,
+                .whole_library = subject.sublinear,
+                .context_keys = subject.context_keys});
 }
 
 std::vector<std::byte> saved(const Ranker& ranker) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "hindsight/ranker.h"
+#include "tests/support/world.h"
 
 namespace hindsight::testing {
 
@@ -23,6 +24,8 @@ struct Subject {
   std::string name = {};
   Learns learns = Learns::kImmediate;
   std::function<std::unique_ptr<Ranker>()> make = {};  // an empty one
+  bool sublinear = false;     // draws from the whole library without a scan
+  bool context_keys = false;  // learns per context key; its lives have some
 
   friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 };
@@ -41,8 +44,11 @@ Verdict check_first_slots(const Subject& subject, std::uint64_t seed);
 Verdict check_list_law(const Subject& subject, std::uint64_t seed);
 
 // The whole library (conformance_library.cc).
-/// The list is that of a request with every live item as a candidate, and scans have their limit.
+/// The list is that of a request with every live item as a candidate, and scans have their limit;
+/// where it is drawn without a scan, it shows live items and says its law exactly.
 Verdict check_whole_library(const Subject& subject, std::uint64_t seed);
+/// Counted draws without a scan follow the law that they say. Statistical, as check_list_law.
+Verdict check_library_law(const Subject& subject, std::uint64_t seed);
 
 // State (conformance_state.cc).
 /// A ranking changes nothing: not the saved bytes, not the next ranking.
@@ -76,6 +82,8 @@ struct Check {
 std::span<const Check> conformance_checks();
 
 // Tools of the checks.
+/// RETURNS: a life that has everything in it that the ranker can do.
+World life_of(const Subject& subject, std::uint64_t seed, std::size_t max_candidates = 12);
 std::vector<std::byte> saved(const Ranker& ranker);
 /// RETURNS: a new ranker with the state of this one; null where loading failed.
 std::unique_ptr<Ranker> reloaded(const Subject& subject, const Ranker& ranker);

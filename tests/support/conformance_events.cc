@@ -217,7 +217,7 @@ Verdict check_one_generation(Ranker& ranker, Signals& signals, Rng& rng) {
 
 Verdict check_odd_feedback(const Subject& subject, std::uint64_t seed) {
   const auto ranker = subject.make();
-  World world({.seed = seed, .learns = subject.learns});
+  World world = life_of(subject, seed);
   std::string trouble = world.run(*ranker, 40);
   std::vector<Decision> early;
   const World then = world;

@@ -21,7 +21,7 @@ struct Lived {
 };
 
 Lived lived(const Subject& subject, std::uint64_t seed, std::size_t steps) {
-  Lived made{subject.make(), World({.seed = seed, .learns = subject.learns})};
+  Lived made{subject.make(), life_of(subject, seed)};
   made.trouble = made.world.run(*made.ranker, steps);
   return made;
 }

@@ -50,7 +50,7 @@ std::string compare(const Result<Decision>& a, const Result<Decision>& b) {
 
 Verdict check_rank_is_pure(const Subject& subject, std::uint64_t seed) {
   const auto ranker = subject.make();
-  World world({.seed = seed, .learns = subject.learns});
+  World world = life_of(subject, seed);
   for (int round = 0; round < 4; ++round) {
     if (std::string trouble = world.run(*ranker, kSteps / 4); !trouble.empty()) {
       return trouble;
@@ -73,7 +73,7 @@ Verdict check_rank_is_pure(const Subject& subject, std::uint64_t seed) {
 
 Verdict check_concurrent_ranks(const Subject& subject, std::uint64_t seed) {
   const auto ranker = subject.make();
-  World world({.seed = seed, .learns = subject.learns});
+  World world = life_of(subject, seed);
   if (std::string trouble = world.run(*ranker, kSteps); !trouble.empty()) {
     return trouble;
   }
@@ -105,7 +105,7 @@ Verdict check_concurrent_ranks(const Subject& subject, std::uint64_t seed) {
 Verdict check_same_bits(const Subject& subject, std::uint64_t seed) {
   const auto life = [&subject, seed](std::vector<std::string>& story) -> std::string {
     const auto ranker = subject.make();
-    World world({.seed = seed, .learns = subject.learns, .max_candidates = 40});
+    World world = life_of(subject, seed, 40);
     for (std::size_t step = 0; step < 2 * kSteps; ++step) {
       const StepOutcome outcome = world.step(*ranker);
       if (!outcome.trouble.empty()) {
@@ -144,7 +144,7 @@ Verdict check_save_load_continue(const Subject& subject, std::uint64_t seed) {
   constexpr std::size_t kCuts = 25;
   constexpr std::size_t kAhead = 12;
   const auto original = subject.make();
-  World world({.seed = seed, .learns = subject.learns});
+  World world = life_of(subject, seed);
   for (std::size_t cut = 0; cut < kCuts; ++cut) {
     const auto copy = reloaded(subject, *original);
     if (copy == nullptr) {
@@ -178,7 +178,7 @@ Verdict check_save_load_continue(const Subject& subject, std::uint64_t seed) {
 
 Verdict check_damaged_saves(const Subject& subject, std::uint64_t seed) {
   const auto ranker = subject.make();
-  World world({.seed = seed, .learns = subject.learns});
+  World world = life_of(subject, seed);
   if (std::string trouble = world.run(*ranker, kSteps / 2); !trouble.empty()) {
     return trouble;
   }

@@ -131,6 +131,15 @@ StepOutcome World::serve(Ranker& ranker, Rng& rng) {
   request.user = rng.below(5);
   request.session = rng.below(9);
   request.group = rng.below(3);
+  if (params_.whole_library && rng.below(3) == 0) {
+    request.candidates = {};
+    request.features = nullptr;
+    request.prior = {};
+    request.whole_library = true;
+  }
+  if (params_.context_keys) {
+    request.context_key = rng.below(4);
+  }
   Rng draw = Rng::for_decision(params_.seed, request.decision);
   auto decision = ranker.rank(request, signals_, draw);
   if (!decision.ok()) {

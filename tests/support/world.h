@@ -20,6 +20,8 @@ struct WorldParams {
   std::uint64_t seed = 1;
   Learns learns = Learns::kImmediate;
   std::size_t max_candidates = 12;
+  bool whole_library = false;  // every third list is one of the whole library
+  bool context_keys = false;   // three lists in four have one of three keys
 };
 
 /// What one step did.
