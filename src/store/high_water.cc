@@ -84,6 +84,8 @@ HighWater::~HighWater() {
 }
 
 Result<std::optional<Mark>> HighWater::load() {
+  // What a kill left of create().
+  ::unlink((file_.string() + ".part").c_str());
   const Result<std::vector<std::byte>> bytes = read_file(file_);
   if (!bytes.ok()) {
     if (bytes.error().code == ErrorCode::kNotFound) {

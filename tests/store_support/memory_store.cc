@@ -1,6 +1,7 @@
 #include "tests/store_support/memory_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -11,7 +12,8 @@ Error no_log(LogId log) {
   return {ErrorCode::kNotFound, "there is no log " + std::to_string(log), ""};
 }
 
-constexpr std::size_t kBatch = 64;  // entries handed over at once
+constexpr std::size_t kBatch = 64;              // entries handed over at once
+constexpr std::chrono::milliseconds kPause(2);  // of the callers, after which nothing is held back
 
 }  // namespace
 
@@ -81,16 +83,19 @@ Result<void> MemoryStore::inject(LogId log, std::vector<Payload> payloads) {
   return {};
 }
 
-bool MemoryStore::take_next(Arrival& arrival) {
+std::deque<MemoryStore::Arrival>::iterator MemoryStore::next_due() {
   const auto next =
       std::min_element(arrivals_.begin(), arrivals_.end(),
                        [](const Arrival& a, const Arrival& b) { return a.due < b.due; });
-  if (next == arrivals_.end()) {
-    return false;
+  // Whatever is sent from now on is due at sent_ or later.
+  const bool is_due = next != arrivals_.end() && next->due < std::max(sent_, let_go_);
+  return is_due ? next : arrivals_.end();
+}
+
+void MemoryStore::let_go_held() {
+  for (const Arrival& arrival : arrivals_) {
+    let_go_ = std::max(let_go_, arrival.due + 1);
   }
-  arrival = std::move(*next);
-  arrivals_.erase(next);
-  return true;
 }
 
 bool MemoryStore::anything_to_deliver() const {
@@ -104,8 +109,12 @@ void MemoryStore::run() {
   for (;;) {
     busy_ = false;
     changed_.notify_all();
-    changed_.wait(lock,
-                  [this] { return stopping_ || !arrivals_.empty() || anything_to_deliver(); });
+    const bool something = changed_.wait_for(lock, kPause, [this] {
+      return stopping_ || next_due() != arrivals_.end() || anything_to_deliver();
+    });
+    if (!something || stopping_) {
+      let_go_held();
+    }
     busy_ = true;
     std::vector<LogId> ids;
     for (const auto& [id, log] : logs_) {
@@ -114,10 +123,11 @@ void MemoryStore::run() {
     for (const LogId id : ids) {
       deliver(id, lock);
     }
-    Arrival arrival;
-    if (take_next(arrival)) {
+    if (const auto next = next_due(); next != arrivals_.end()) {
+      Arrival arrival = std::move(*next);
+      arrivals_.erase(next);
       arrive(std::move(arrival), lock);
-    } else if (stopping_) {
+    } else if (stopping_ && arrivals_.empty()) {
       return;
     }
   }
@@ -186,6 +196,8 @@ void MemoryStore::fail_with(Error error) {
 
 void MemoryStore::flush() {
   std::unique_lock lock(mutex_);
+  let_go_held();
+  changed_.notify_all();
   changed_.wait(lock, [this] { return !busy_ && arrivals_.empty() && !anything_to_deliver(); });
 }
 

@@ -2,7 +2,9 @@
 //
 // Several producers append to the same log; a producer that retries leaves an entry there twice;
 // entries of different calls may arrive in another order than they were sent, within a bounded
-// window. Entries are delivered by a thread of its own.
+// window. The order follows from the seed and the order of the calls, unless the callers pause:
+// then what is held back is let go, so that waiting for an answer comes to an end. Entries are
+// delivered by a thread of its own.
 //
 // Thread-safety: as Store.
 
@@ -91,12 +93,13 @@ class MemoryStore final : public Store {
     std::vector<Payload> payloads;
     Done done;
     std::optional<Error> error;
-    std::uint64_t due = 0;  // arrivals are taken in this order
+    std::uint64_t due = 0;  // arrives in this order, once so many calls were made
   };
 
   void enqueue(Arrival arrival);
   void run();
-  bool take_next(Arrival& arrival);
+  std::deque<Arrival>::iterator next_due();
+  void let_go_held();
   void arrive(Arrival arrival, std::unique_lock<std::mutex>& lock);
   void deliver(LogId log, std::unique_lock<std::mutex>& lock);
   bool anything_to_deliver() const;
@@ -110,6 +113,7 @@ class MemoryStore final : public Store {
   LogId next_log_ = 1;
   std::deque<Arrival> arrivals_;
   std::uint64_t sent_ = 0;
+  std::uint64_t let_go_ = 0;  // what is due before this need not wait for more calls
   std::uint64_t random_state_;
   std::optional<Error> failure_;
   bool busy_ = false;
