@@ -408,7 +408,6 @@ class Session {
 
   /// RETURNS: whether the connection goes on.
   Task<bool> answer_request() {
-    const auto begin = options_.access ? steady_clock::now() : steady_clock::time_point();
     deadline_ = kNever;  // what the handler takes is not the client's fault
     const std::shared_ptr<Exchange> exchange = exchange_;
     const HttpRequest& request = exchange->request;
@@ -424,15 +423,8 @@ class Session {
       *response = too_large();
     }
     const bool keep = exchange->parser.keep_alive() && !request.body_too_large && !worker_.stopping;
-    const int status = response->status;
-    const std::size_t bytes = response->body.size();
     const bool written = response->stream ? co_await write_stream(*std::move(response))
                                           : co_await write(*std::move(response), keep);
-    if (options_.access) {
-      options_.access(
-          {request.method, request.path, peer_, status, bytes,
-           std::chrono::duration_cast<std::chrono::microseconds>(steady_clock::now() - begin)});
-    }
     if (written && !keep && (request.body_too_large || buffer_.size() > 0)) {
       co_await linger();
     }

@@ -17,25 +17,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "hindsight/result.h"
 #include "src/server/http.h"
 
 namespace hindsight {
-
-/// One request that was answered, for the log. The views live until the call returns.
-struct HttpAccess {
-  std::string_view method;
-  std::string_view path;
-  std::string_view peer;
-  int status = 0;
-  std::size_t bytes = 0;  // of the answer's body
-  std::chrono::microseconds took{0};
-};
 
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
@@ -48,7 +36,6 @@ struct HttpServerOptions {
   std::chrono::milliseconds body_deadline{30'000};
   std::chrono::milliseconds idle_deadline{75'000};  // between requests
   std::chrono::milliseconds write_deadline{30'000};
-  std::function<void(const HttpAccess&)> access = {};  // none: nothing is measured
 };
 
 class HttpServer {

@@ -42,15 +42,14 @@ std::string range_text(std::int64_t least, std::int64_t most) {
   return "a whole number from " + std::to_string(least) + " to " + std::to_string(most);
 }
 
-}  // namespace
-
-std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& names) {
-  std::string_view best;
-  // Beyond a third of its letters a word is another word, not a slip.
+/// RETURNS: the first of the nearest names within `reach` changes.
+std::string_view nearest_within(std::string_view word, const std::vector<std::string_view>& names,
+                                std::size_t reach) {
   constexpr std::size_t kLongestWord = 64;
-  std::size_t least = word.size() > kLongestWord ? 0 : word.size() / 3 + 2;
+  std::string_view best;
+  std::size_t least = reach + 1;
   for (const std::string_view name : names) {
-    if (least == 0) {
+    if (word.size() > kLongestWord) {
       break;
     }
     if (const std::size_t distance = edit_distance(word, name); distance < least) {
@@ -59,6 +58,17 @@ std::string_view nearest_name(std::string_view word, const std::vector<std::stri
     }
   }
   return best;
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& names) {
+  // Beyond a third of its letters a word is another word, not a slip.
+  return nearest_within(word, names, word.size() / 3 + 1);
+}
+
+std::string_view slip_of(std::string_view word, const std::vector<std::string_view>& names) {
+  return nearest_within(word, names, 2);
 }
 
 std::string TomlTable::field(std::string_view name) const {

@@ -20,6 +20,8 @@ namespace hindsight {
 
 /// RETURNS: the name that a misspelt word was most likely meant to be; empty when none is near.
 std::string_view nearest_name(std::string_view word, const std::vector<std::string_view>& names);
+/// Like nearest_name, for a word that may well be right: one or two letters off, no more.
+std::string_view slip_of(std::string_view word, const std::vector<std::string_view>& names);
 
 /// One table. Reading a value FAILS with kInvalidArgument when it has another type or is out of
 /// range; none stands for a value that is not there.

@@ -569,20 +569,5 @@ TEST_F(Http, ATakenPortAndANameAreErrors) {
   EXPECT_EQ(name.error().code, ErrorCode::kInvalidArgument);
 }
 
-TEST_F(Http, EveryAnswerIsShownToTheAccessLog) {
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  start({.access = [&](const HttpAccess& access) {
-    const std::lock_guard lock(mutex);
-    lines.push_back(std::string(access.method) + " " + std::string(access.path) + " " +
-                    std::to_string(access.status) + " " + std::string(access.peer));
-  }});
-  RawClient client(server_->port());
-  client.send(get("/a?secret=1"));
-  client.read_answer();
-  server_->shut_down(kLong);
-  EXPECT_THAT(lines, ::testing::ElementsAre("GET /a 200 127.0.0.1"));
-}
-
 }  // namespace
 }  // namespace hindsight
