@@ -39,6 +39,7 @@ enum class ErrorCode {
   kNotAllowed,       // the path knows no such method
   kMediaType,        // a body of a type that is not understood
   kRateLimited,      // too many requests from one place; try again later
+  kInternal,         // a fault of this program
 };
 
 /// One row of the table that maps an error to the outside world.

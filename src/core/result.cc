@@ -30,6 +30,7 @@ constexpr ErrorInfo kTable[] = {
     {ErrorCode::kNotAllowed, "method_not_allowed", 405, 2},
     {ErrorCode::kMediaType, "unsupported_media_type", 415, 2},
     {ErrorCode::kRateLimited, "rate_limited", 429, 1},
+    {ErrorCode::kInternal, "internal_error", 500, 1},
 };
 
 }  // namespace

@@ -92,9 +92,10 @@ class ApiHandler::Impl {
     if (allows_origin(request.origin, match.route->access == Access::kPublishable)) {
       reply->set_cors_origin(request.origin);
     }
-    ApiCall call = {context_, request, std::move(match.collection), std::move(match.id),
-                    nullptr,  reply};
-    if (match.route->access != Access::kPublic && !admit(*match.route, call)) {
+    ApiCall call = {
+        context_, request, *match.route, std::move(match.collection), std::move(match.id),
+        nullptr,  reply};
+    if (match.route->access != Access::kPublic && !admit(call)) {
       return;
     }
     if (const Result<void> checked = check(match, call); !checked.ok()) {
@@ -135,7 +136,7 @@ class ApiHandler::Impl {
   }
 
   /// Finds out who asks, and answers when they may not. RETURNS: whether they may.
-  bool admit(const Route& route, ApiCall& call) const {
+  bool admit(ApiCall& call) const {
     const std::optional<std::string_view> key = bearer_key(call.request.authorization);
     call.principal = key ? options_.keys.find(*key) : nullptr;
     if (call.principal == nullptr) {
@@ -153,7 +154,7 @@ class ApiHandler::Impl {
       return false;
     }
     const Result<void> allowed =
-        authorize(*call.principal, route, call.collection, call.request.origin);
+        authorize(*call.principal, call.route, call.collection, call.request.origin);
     if (!allowed.ok()) {
       call.reply->fail(allowed.error());
     }

@@ -30,6 +30,7 @@ struct ApiContext {
 struct ApiCall {
   ApiContext& api;
   const HttpRequest& request;
+  const Route& route;
   std::string collection;                      // from the path, decoded; empty for none
   std::string id;                              // of an item, a decision or a user
   std::shared_ptr<const Principal> principal;  // null on public routes

@@ -68,10 +68,11 @@ void handle_stream(ApiCall& call) {
     return;
   }
   // The key is looked up again and again: whoever loses it must not go on listening.
-  const auto allowed = [&keys = call.api.keys, name = call.collection,
+  const auto allowed = [&keys = call.api.keys, &route = call.route, name = call.collection,
+                        origin = std::string(call.request.origin),
                         key = std::string(*bearer_key(call.request.authorization))] {
     const std::shared_ptr<const Principal> principal = keys.find(key);
-    return principal != nullptr && in_scope(*principal, name);
+    return principal != nullptr && authorize(*principal, route, name, origin).ok();
   };
   HttpResponse response = {.content_type = "text/event-stream"};
   response.headers.emplace_back("Cache-Control", "no-store");

@@ -28,7 +28,7 @@ std::optional<Role> parse_role(std::string_view name);
 
 /// What a key stands for. It holds no secret.
 struct Principal {
-  std::string id;  // names the key in logs and in `hindsight key list`
+  std::string id = {};  // names the key in logs and in `hindsight key list`
   Role role = Role::kRead;
   std::vector<std::string> collections = {};  // the only ones it may know of; empty: all of them
   bool publishable = false;  // may stand in a web page: clicks only, from `origins` only

@@ -50,25 +50,20 @@ void Reply::fail(const Error& error) noexcept {
 }
 
 void Reply::fail_hard() noexcept {
+  Error error;  // its words are so short that they need no memory
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    try {
-      // Short enough to need little; where even this is too much, the connection is closed.
-      finish({.status = 503, .body = R"({"error":{"code":"overloaded","message":"no memory"}})"},
-             "overloaded");
-    } catch (...) {
-      std::fputs("hindsight: no memory to say so\n", stderr);
-    }
+    error = {ErrorCode::kOverloaded, "no memory now", {}};
   } catch (...) {
-    try {
-      finish({.status = 500,
-              .body = R"({"error":{"code":"internal","message":"a fault of the )"
-                      R"(server; its log may say more"}})"},
-             "internal");
-    } catch (...) {
-      std::fputs("hindsight: an answer could not be sent\n", stderr);
-    }
+    error = {ErrorCode::kInternal, "server fault", {}};
+  }
+  try {
+    const ErrorInfo& info = error_info(error.code);
+    finish({.status = info.http_status, .body = error_json(error)}, info.name);
+  } catch (...) {
+    // No memory even for this: the server closes the connection when it finds no answer.
+    std::fputs("hindsight: an answer could not be made\n", stderr);
   }
 }
 

@@ -1,0 +1,393 @@
+#include "src/server/api_handler.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/server/api_fixture.h"
+
+namespace hindsight {
+namespace {
+
+constexpr const char* kBooks = "/v1/collections/books";
+
+std::string books(const std::string& rest) { return kBooks + rest; }
+
+TEST_F(ApiTest, PutMakesACollectionAndSaysSo) {
+  const Answer made =
+      ask("PUT", "/v1/collections/new", {.body = R"({"ranker":"hits","seed":7,"control":0.5})"});
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(made.at("/outcome"), "created");
+  EXPECT_EQ(made.at("/name"), "new");
+  EXPECT_EQ(made.at("/seed"), "7");
+  EXPECT_EQ(made.at("/window_seconds"), "1800");
+  EXPECT_EQ(engine.last_patch.control, 0.5);
+  const Answer again = ask("PUT", "/v1/collections/new", {.body = "{}"});
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.at("/outcome"), "unchanged");
+  EXPECT_EQ(ask("PUT", "/v1/collections/new").status, 200) << "no body asks for no change";
+}
+
+TEST_F(ApiTest, PutRefusesNamesThatNoCollectionHas) {
+  for (const char* name : {"Books", "a.b", "b%20c", "%E2%82%AC"}) {
+    const Answer answer = ask("PUT", std::string("/v1/collections/") + name, {.body = "{}"});
+    EXPECT_EQ(answer.status, 400) << name;
+    EXPECT_EQ(answer.at("/error/field"), "collection");
+    EXPECT_EQ(ask("GET", std::string("/v1/collections/") + name).status, 404) << name;
+  }
+  EXPECT_EQ(engine.calls, 0);
+}
+
+TEST_F(ApiTest, CollectionsAreListedReadAndDeleted) {
+  engine.add("films");
+  EXPECT_EQ(ask("GET", "/v1/collections").at("/collections/1/name"), "films");
+  EXPECT_EQ(ask("GET", kBooks).at("/ranker"), "klrank");
+  const Answer gone = ask("DELETE", kBooks);
+  EXPECT_EQ(gone.status, 204);
+  EXPECT_EQ(gone.body, "");
+  EXPECT_EQ(ask("GET", kBooks).status, 404);
+}
+
+TEST_F(ApiTest, ItemsAreAddedPagedReadAndRemoved) {
+  const Answer added = ask("POST", books("/items"),
+                           {.body = R"({"items":[{"id":"a/b","topics":["t"],"features":{"f":0.1}},
+                                       {"id":"c"},{"id":"d"}]})"});
+  EXPECT_EQ(added.status, 200);
+  EXPECT_EQ(added.body, R"({"added":3,"updated":0})");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb")).at("/features/f"), "0.1");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb")).at("/topics/0"), "t");
+  const Answer page = ask("GET", books("/items"), {.query = "limit=2"});
+  EXPECT_EQ(page.at("/items/1/id"), "c");
+  EXPECT_EQ(page.at("/next_cursor"), "c");
+  const Answer rest = ask("GET", books("/items"), {.query = "limit=2&cursor=c"});
+  EXPECT_EQ(rest.at("/items/0/id"), "d");
+  EXPECT_EQ(rest.at("/next_cursor"), "") << "the end";
+  EXPECT_EQ(ask("DELETE", books("/items/a%2Fb")).status, 204);
+  EXPECT_EQ(ask("DELETE", books("/items/a%2Fb")).at("/error/code"), "unknown_item");
+}
+
+TEST_F(ApiTest, QueriesAreReadStrictly) {
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"limit=0", "limit"},
+      {"limit=1001", "limit"},
+      {"limit=ten", "limit"},
+      {"limit=", "limit"},
+      {"limit=1&limit=2", "limit"},
+      {"size=1", "size"},
+      {"cursor=%zz", "query"},
+      {"cursor=%ff", "query"},
+      {"cursor=" + std::string(1025, 'c'), "cursor"}};
+  for (const auto& [query, field] : refused) {
+    const Answer answer = ask("GET", books("/items"), {.query = query});
+    EXPECT_EQ(answer.status, 400) << query;
+    EXPECT_EQ(answer.at("/error/field"), field) << query;
+  }
+  EXPECT_EQ(ask("GET", books("/items"), {.query = "&limit=1000&cursor=%E2%82%AC"}).status, 200);
+}
+
+TEST_F(ApiTest, RankHandsTheWishOnAndTheListBack) {
+  const Answer answer =
+      ask("POST", books("/rank"), {.key = "rank", .body = R"({"candidates":["b1","b2"],"k":1})"});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.content_type, "application/json");
+  EXPECT_EQ(answer.body,
+            R"({"decision":"d_1","items":[{"id":"b1","score":0.5,"prob_first":0.25}],)"
+            R"("log_propensity":-1.5,"model_version":7,"control":false,"candidates":2})");
+  EXPECT_EQ(engine.last_rank->candidates[1].id, "b2");
+}
+
+TEST_F(ApiTest, ClicksAreCountedByOutcome) {
+  const Answer answer =
+      ask("POST", books("/clicks"),
+          {.key = "click", .body = R"({"clicks":[{"decision":"d_1","item":"b1","event":"e"}]})"});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, R"({"accepted":1,"duplicate":0,"late":0,"unjoined":0,"quarantined":0})");
+  ASSERT_EQ(engine.last_clicks.size(), 1U);
+  EXPECT_EQ(engine.last_clicks[0].event, "e");
+}
+
+TEST_F(ApiTest, StatsCarryTheHashUnlessNotWanted) {
+  EXPECT_EQ(ask("GET", books("/stats")).at("/model_hash"), "00ff");
+  EXPECT_TRUE(engine.last_with_hash);
+  EXPECT_EQ(ask("GET", books("/stats"), {.query = "hash=false"}).at("/model_hash"), "");
+  EXPECT_FALSE(engine.last_with_hash);
+  EXPECT_EQ(ask("GET", books("/stats"), {.query = "hash=no"}).at("/error/field"), "hash");
+}
+
+TEST_F(ApiTest, DecisionsAndUsersAreFoundByThePath) {
+  EXPECT_EQ(ask("GET", books("/decisions/d_1")).at("/clicked/0"), "b1");
+  EXPECT_EQ(ask("GET", books("/decisions/d_2")).at("/error/code"), "not_found");
+  EXPECT_EQ(ask("DELETE", books("/users/j%C3%BCrgen")).body, R"({"events":3})");
+  EXPECT_EQ(engine.last_user, "j\xC3\xBCrgen");
+}
+
+TEST_F(ApiTest, PathsAreDecodedStrictly) {
+  for (const char* id : {"%", "%4", "%zz", "%00", "%0a", "%ff", "%C0%AF"}) {
+    EXPECT_EQ(ask("GET", books(std::string("/items/") + id)).status, 400) << id;
+    EXPECT_EQ(ask("GET", books(std::string("/decisions/") + id)).status, 400) << id;
+    EXPECT_EQ(ask("DELETE", books(std::string("/users/") + id)).status, 400) << id;
+    EXPECT_EQ(ask("DELETE", books(std::string("/items/") + id)).status, 400) << id;
+  }
+  EXPECT_EQ(ask("GET", books("/items/" + std::string(257, 'x'))).status, 400);
+  EXPECT_EQ(ask("GET", "/v1/collections/%62ooks").status, 200) << "another way to write books";
+}
+
+TEST_F(ApiTest, UnknownPathsAreNotFoundInJson) {
+  for (const char* path :
+       {"/v1", "/v2/collections", "/v1/collections/", "/v1/collections/books/", "//v1/collections",
+        "/v1/collections/books/items/", "*", "", "/v1/collections/books/items/a/b", "/healthz/",
+        "/..", "/v1/../healthz"}) {
+    const Answer answer = ask("GET", path);
+    EXPECT_EQ(answer.status, 404) << path;
+    EXPECT_EQ(answer.at("/error/code"), "not_found") << path;
+    EXPECT_EQ(answer.content_type, "application/json");
+  }
+}
+
+TEST_F(ApiTest, KnownPathsSayWhichMethodsTheyKnow) {
+  const Answer answer = ask("PATCH", kBooks);
+  EXPECT_EQ(answer.status, 405);
+  EXPECT_EQ(answer.header("Allow"), "PUT, GET, HEAD, DELETE");
+  EXPECT_EQ(answer.at("/error/code"), "method_not_allowed");
+  EXPECT_EQ(ask("GET", books("/rank")).header("Allow"), "POST");
+  EXPECT_EQ(ask("get", "/healthz").status, 405) << "methods are case-sensitive";
+}
+
+TEST_F(ApiTest, HeadIsGetWithoutItsBody) {
+  const Answer answer = ask("HEAD", kBooks);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(ask("HEAD", "/v1/collections/none").status, 404);
+  const Answer stream = ask("HEAD", books("/stream"));
+  EXPECT_EQ(stream.status, 200);
+  EXPECT_EQ(stream.stream, nullptr);
+}
+
+TEST_F(ApiTest, WithoutAKnownKeyNothingIsSaid) {
+  for (const char* key : {"", "nobody", "admin "}) {
+    const Answer answer = ask("GET", kBooks, {.key = key});
+    EXPECT_EQ(answer.status, 401) << key;
+    EXPECT_EQ(answer.header("WWW-Authenticate"), "Bearer");
+    EXPECT_EQ(answer.at("/error/code"), "unauthorized");
+  }
+  EXPECT_EQ(ask("PUT", kBooks, {.key = "", .body = "{"}).status, 401) << "before the body is read";
+  EXPECT_EQ(ask("POST", books("/rank"), {.key = "", .body_too_large = true}).status, 401);
+  EXPECT_EQ(engine.calls, 0);
+}
+
+TEST_F(ApiTest, BodiesMustBeJsonOrNotSay) {
+  const auto with_type = [&](const std::string& type) {
+    return ask("POST", books("/rank"), {.body = "{}", .content_type = type}).status;
+  };
+  for (const char* type : {"application/json", "application/json; charset=utf-8", "",
+                           "Application/JSON", "application/json;charset=utf-8"}) {
+    EXPECT_EQ(with_type(type), 200) << type;
+  }
+  for (const char* type : {"text/plain", "application/jsonx", "application/x-www-form-urlencoded",
+                           "multipart/form-data; boundary=x", " application/json"}) {
+    EXPECT_EQ(with_type(type), 415) << type;
+  }
+}
+
+TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
+  EXPECT_EQ(handler().body_limit("POST", books("/rank")), std::size_t{8} << 20);
+  EXPECT_EQ(handler().body_limit("POST", books("/clicks")), std::size_t{1} << 20);
+  EXPECT_EQ(handler().body_limit("PUT", kBooks), std::size_t{1} << 20);
+  EXPECT_LE(handler().body_limit("GET", kBooks), std::size_t{4} << 10);
+  EXPECT_LE(handler().body_limit("POST", "/no/such/path"), std::size_t{4} << 10);
+  const Answer answer = ask("POST", books("/rank"), {.body_too_large = true});
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_EQ(answer.at("/error/code"), "too_large");
+}
+
+TEST_F(ApiTest, MalformedBodiesReachNoEngine) {
+  for (const char* path : {"/rank", "/clicks", "/items"}) {
+    const Answer answer = ask("POST", books(path), {.body = "{"});
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_EQ(answer.at("/error/code"), "parse_error");
+  }
+  EXPECT_EQ(ask("PUT", kBooks, {.body = "{"}).status, 400);
+  EXPECT_EQ(engine.calls, 0);
+}
+
+TEST_F(ApiTest, ErrorsOfTheEngineKeepTheirCodeAndStatus) {
+  const std::pair<ErrorCode, int> codes[] = {
+      {ErrorCode::kIo, 503},           {ErrorCode::kOverloaded, 503},
+      {ErrorCode::kOverBudget, 507},   {ErrorCode::kConflict, 409},
+      {ErrorCode::kUnknownItem, 404},  {ErrorCode::kCorrupt, 500},
+      {ErrorCode::kDuplicateItem, 400}};
+  for (const auto& [code, status] : codes) {
+    engine.fail_with = Error{code, "a sentence", "candidates[0]"};
+    const Answer answer = ask("POST", books("/rank"), {.body = R"({"candidates":["a"]})"});
+    EXPECT_EQ(answer.status, status);
+    EXPECT_EQ(answer.at("/error/code"), error_info(code).name);
+    EXPECT_EQ(answer.at("/error/message"), "a sentence");
+    EXPECT_EQ(answer.at("/error/field"), "candidates[0]");
+    EXPECT_EQ(answer.header("Retry-After").empty(), status != 503);
+    EXPECT_EQ(ask("PUT", kBooks, {.body = "{}"}).status, status);
+    EXPECT_EQ(ask("DELETE", kBooks).status, status);
+    EXPECT_EQ(ask("GET", books("/stats")).status, status);
+    EXPECT_EQ(ask("DELETE", books("/items/a")).status, status);
+  }
+}
+
+TEST_F(ApiTest, ExceptionsNeverEscape) {
+  engine.no_memory = true;
+  for (const char* path : {"/stats", "/items", "/items/a", "/decisions/d_1", "/stream", ""}) {
+    const Answer answer = ask("GET", books(path));
+    EXPECT_EQ(answer.status, 503) << path;
+    EXPECT_EQ(answer.at("/error/code"), "overloaded");
+  }
+  EXPECT_EQ(ask("POST", books("/rank"), {.body = "{}"}).status, 503);
+}
+
+TEST_F(ApiTest, AnswersMayComeLaterFromAnotherThread) {
+  engine.answer_later = true;
+  EXPECT_FALSE(ask_now("POST", books("/rank"), {.body = R"({"candidates":["a"]})"}).has_value());
+  ASSERT_EQ(engine.waiting.size(), 1U);
+  std::thread([&] { engine.waiting[0](); }).join();
+  ASSERT_TRUE(answered().has_value());
+  EXPECT_EQ(answered()->at("/items/0/id"), "a");
+}
+
+TEST_F(ApiTest, HealthNeedsNoKeyAndReadinessTellsNoSecrets) {
+  EXPECT_EQ(ask("GET", "/healthz", {.key = ""}).status, 200);
+  EXPECT_EQ(ask("GET", "/readyz", {.key = ""}).body, R"({"status":"ready"})");
+  engine.stopped = Error{ErrorCode::kIo, "cannot write /secret/place", "log"};
+  const Answer failed = ask("GET", "/readyz", {.key = ""});
+  EXPECT_EQ(failed.status, 503);
+  EXPECT_EQ(failed.body, R"({"status":"failed","code":"io_error"})");
+  EXPECT_EQ(ask("GET", "/healthz", {.key = ""}).status, 200) << "alive, though not ready";
+}
+
+TEST_F(ApiTest, TheFrontPageSaysWhatThisIs) {
+  const Answer page = ask("GET", "/", {.key = ""});
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_NE(page.body.find("Hindsight 1.2.3"), std::string::npos);
+  EXPECT_NE(page.body.find("/openapi.yaml"), std::string::npos);
+}
+
+TEST_F(ApiTest, TheRegistryIsListed) {
+  const Answer answer = ask("GET", "/v1/rankers", {.key = "read"});
+  EXPECT_EQ(answer.at("/rankers/0/name"), ranker_registry()[0].name);
+  EXPECT_EQ(answer.at("/rankers/0/params/0/name"), ranker_registry()[0].params[0].name);
+}
+
+// CORS and publishable keys.
+
+class BrowserTest : public ApiTest {
+ protected:
+  BrowserTest() {
+    keys.add("shop", {.role = Role::kClick,
+                      .collections = {"books"},
+                      .publishable = true,
+                      .origins = {"https://shop.example"}});
+  }
+  static constexpr const char* kClick = R"({"clicks":[{"decision":"d_1","item":"b1"}]})";
+};
+
+TEST_F(BrowserTest, PublishableKeysClickFromTheirOrigin) {
+  const Answer answer = ask("POST", books("/clicks"),
+                            {.key = "shop", .body = kClick, .origin = "https://shop.example"});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "https://shop.example");
+  EXPECT_EQ(answer.header("Vary"), "Origin");
+}
+
+TEST_F(BrowserTest, PublishableKeysAreUselessElsewhere) {
+  for (const char* origin : {"", "null", "https://evil.example", "https://shop.example.evil",
+                             "http://shop.example", "https://SHOP.example"}) {
+    const Answer answer =
+        ask("POST", books("/clicks"), {.key = "shop", .body = kClick, .origin = origin});
+    EXPECT_EQ(answer.status, 403) << origin;
+    EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "") << origin;
+  }
+  EXPECT_EQ(engine.calls, 0);
+}
+
+TEST_F(BrowserTest, ErrorsCanBeReadByThePage) {
+  const Answer answer =
+      ask("POST", books("/clicks"), {.key = "shop", .body = "{", .origin = "https://shop.example"});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "https://shop.example");
+}
+
+TEST_F(BrowserTest, PreflightsAreAnsweredForKnownOriginsOfPublishableKeys) {
+  const Answer answer =
+      ask("OPTIONS", books("/clicks"), {.key = "", .origin = "https://shop.example"});
+  EXPECT_EQ(answer.status, 204);
+  EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "https://shop.example");
+  EXPECT_EQ(answer.header("Access-Control-Allow-Methods"), "POST");
+  EXPECT_EQ(answer.header("Access-Control-Allow-Headers"), "Authorization, Content-Type");
+  const Answer foreign =
+      ask("OPTIONS", books("/clicks"), {.key = "", .origin = "https://evil.example"});
+  EXPECT_EQ(foreign.status, 405);
+  EXPECT_EQ(foreign.header("Access-Control-Allow-Origin"), "");
+  EXPECT_EQ(ask("OPTIONS", books("/rank"), {.key = "", .origin = "https://shop.example"}).status,
+            405)
+      << "publishable keys cannot rank";
+}
+
+TEST_F(BrowserTest, ThereIsNoCorsUnlessConfigured) {
+  const std::string origin = "https://console.example";
+  EXPECT_EQ(ask("OPTIONS", kBooks, {.key = "", .origin = origin}).status, 405);
+  EXPECT_EQ(ask("GET", kBooks, {.origin = origin}).header("Access-Control-Allow-Origin"), "");
+  ApiOptions configured = options();
+  configured.cors_origins = {origin};
+  use(configured);
+  const Answer preflight = ask("OPTIONS", kBooks, {.key = "", .origin = origin});
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(preflight.header("Access-Control-Allow-Methods"), "PUT, GET, HEAD, DELETE");
+  EXPECT_EQ(ask("GET", kBooks, {.origin = origin}).header("Access-Control-Allow-Origin"), origin);
+  EXPECT_EQ(ask("OPTIONS", "/no/such", {.key = "", .origin = origin}).status, 404);
+}
+
+TEST_F(BrowserTest, PublishableKeysAreLimitedPerAddressAndOthersPerKey) {
+  std::vector<std::string> asked;
+  ApiOptions limited = options();
+  limited.publishable_limit = [&](std::string_view who) {
+    asked.emplace_back(who);
+    return std::int64_t{1500};
+  };
+  limited.key_limit = [&](std::string_view who) {
+    asked.emplace_back(who);
+    return std::int64_t{0};
+  };
+  use(limited);
+  const Answer answer = ask("POST", books("/clicks"),
+                            {.key = "shop", .body = kClick, .origin = "https://shop.example"});
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.at("/error/code"), "rate_limited");
+  EXPECT_EQ(answer.header("Retry-After"), "2");
+  EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "https://shop.example");
+  EXPECT_EQ(ask("POST", books("/clicks"), {.key = "click", .body = kClick}).status, 200);
+  EXPECT_EQ(asked, (std::vector<std::string>{"192.0.2.1", "id-of-click"}));
+}
+
+// The access log.
+
+TEST_F(ApiTest, TheLogHasTheRouteAndTheKeysIdAndNoSecret) {
+  std::vector<std::string> lines;
+  std::int64_t now_ns = 0;
+  ApiOptions logging = options();
+  logging.clock = [&] { return now_ns += 1'000'000; };
+  logging.log = [&](const AccessRecord& record) {
+    lines.push_back(std::string(record.method) + ' ' + std::string(record.route) + ' ' +
+                    std::to_string(record.status) + ' ' + std::string(record.error) + ' ' +
+                    std::string(record.key) + ' ' + std::string(record.peer));
+    EXPECT_DOUBLE_EQ(record.seconds, 1e-3);
+  };
+  use(logging);
+  ask("GET", books("/items/secret"), {.query = "cursor=secret"});
+  ask("GET", "/secret", {.key = "secret"});
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0], "GET /v1/collections/{c}/items/{id} 404 unknown_item id-of-admin 192.0.2.1");
+  EXPECT_EQ(lines[1], "GET  404 not_found  192.0.2.1");
+}
+
+}  // namespace
+}  // namespace hindsight

@@ -1,0 +1,212 @@
+#include "src/server/json_output.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "src/server/json_reader.h"
+#include "src/server/json_writer.h"
+#include "src/server/stats_stream.h"
+#include "tests/server/api_fixture.h"
+
+namespace hindsight {
+namespace {
+
+std::string number_json(double value) {
+  JsonWriter json;
+  json.number(value);
+  return json.take();
+}
+
+TEST(JsonNumbers, AreAsShortAsTheyCanBe) {
+  EXPECT_EQ(number_json(0.1), "0.1");
+  EXPECT_EQ(number_json(0.0), "0");
+  EXPECT_EQ(number_json(-2.5), "-2.5");
+  EXPECT_EQ(number_json(1e22), "1e+22");
+  EXPECT_EQ(number_json(0.1 + 0.2), "0.30000000000000004");
+}
+
+TEST(JsonNumbers, ThatJsonCannotSayAreNull) {
+  EXPECT_EQ(number_json(std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(number_json(std::numeric_limits<double>::infinity()), "null");
+  EXPECT_EQ(number_json(-std::numeric_limits<double>::infinity()), "null");
+}
+
+TEST(JsonNumbers, ReadBackAsTheSameBits) {
+  const bool ok = rc::check([] {
+    const auto bits = *rc::gen::arbitrary<std::uint64_t>();
+    double value = 0.0;
+    std::memcpy(&value, &bits, sizeof(value));
+    RC_PRE(std::isfinite(value) && value != 0.0);
+    const auto root = parse_json("[" + number_json(value) + "]");
+    RC_ASSERT(root.ok());
+    double back = 0.0;
+    RC_ASSERT(root->at(0).get(back) == simdjson::SUCCESS);
+    RC_ASSERT(back == value);
+  });
+  EXPECT_TRUE(ok);
+}
+
+TEST(ErrorJson, LeavesOutAnEmptyFieldAndEscapesTheRest) {
+  EXPECT_EQ(error_json({ErrorCode::kNotFound, "no", ""}),
+            R"({"error":{"code":"not_found","message":"no"}})");
+  EXPECT_EQ(error_json({ErrorCode::kParse, "a \"b\"\n", "x\\y"}),
+            R"({"error":{"code":"parse_error","message":"a \"b\"\n","field":"x\\y"}})");
+}
+
+TEST(StatsJson, HasTheShapeOfTheContract) {
+  CollectionStats stats;
+  stats.clicks = {.received = 21,
+                  .pending = 1,
+                  .learned = 2,
+                  .duplicate = 3,
+                  .late = 4,
+                  .unjoined = 5,
+                  .quarantined = 6};
+  stats.decisions = 9;
+  stats.ranker_arm = {.decisions = 8, .clicks = 4, .first_clicks = 1, .ndcg_sum = 3.0};
+  stats.regret = RegretSummary{.clicks = 2,
+                               .learned_cost = 1.5,
+                               .served_cost = 1.25,
+                               .theorem_bound = 40.0,
+                               .data_bound = 7.0};
+  stats.quarantine_reasons = {{"item_not_shown", 6}};
+  stats.model_hash = "abc";
+  stats.position = 11;
+  stats.head = 12;
+  stats.model = {{"step", "0.5"}};
+  EXPECT_EQ(
+      stats_json(stats, {.arms = true}),
+      R"({"clicks":{"received":21,"pending":1,"learned":2,"duplicate":3,"late":4,"unjoined":5,)"
+      R"("quarantined":6},"decisions":9,"open_decisions":0,"closed_early":0,"items":0,"era":0,)"
+      R"("building":false,"kl_cost":{"choice_set":"shown","clicks":2,"served":1.25,"learned":1.5,)"
+      R"("bound":40,"data_bound":7},"first_rate":0.25,"ndcg":0.75,"arms":{"ranker":{"decisions":8,)"
+      R"("clicks":4,"first_rate":0.25,"ndcg":0.75},"control":{"decisions":0,"clicks":0,)"
+      R"("first_rate":null,"ndcg":null}},"quarantine_reasons":{"item_not_shown":6},)"
+      R"("model_hash":"abc","position":11,"head":12,"snapshot_position":0,"memory_bytes":0,)"
+      R"("model":{"step":"0.5"}})");
+  stats.regret.reset();
+  const std::string plain = stats_json(stats, {});
+  EXPECT_NE(plain.find(R"("kl_cost":null)"), std::string::npos);
+  EXPECT_EQ(plain.find("arms"), std::string::npos);
+}
+
+TEST(RankersJson, IsValidForEveryRow) {
+  const auto root = parse_json(rankers_json(ranker_registry()));
+  ASSERT_TRUE(root.ok());
+  simdjson::dom::array rows;
+  ASSERT_EQ((*root)["rankers"].get(rows), simdjson::SUCCESS);
+  EXPECT_EQ(rows.size(), ranker_registry().size());
+}
+
+// The stream of stats.
+
+class StatsStreamTest : public ApiTest {
+ protected:
+  std::shared_ptr<HttpStream> open() {
+    const Answer answer = ask("GET", "/v1/collections/books/stream", {.key = "read"});
+    EXPECT_EQ(answer.content_type, "text/event-stream");
+    EXPECT_EQ(answer.header("Cache-Control"), "no-store");
+    return answer.stream;
+  }
+};
+
+TEST_F(StatsStreamTest, SpeaksOnlyWhenSomethingHasChanged) {
+  const std::shared_ptr<HttpStream> stream = open();
+  ASSERT_NE(stream, nullptr);
+  const std::string first = stream->next().value();
+  EXPECT_EQ(first.substr(0, 29), "event: stats\ndata: {\"clicks\":");
+  EXPECT_EQ(first.substr(first.size() - 2), "\n\n");
+  EXPECT_EQ(first.find('\n', 13), first.size() - 2) << "one line of data";
+  EXPECT_EQ(stream->next(), "");
+  engine.held["books"].stats.clicks.received = 1;
+  EXPECT_NE(stream->next()->find("\"received\":1"), std::string::npos);
+  EXPECT_EQ(stream->next(), "");
+}
+
+TEST_F(StatsStreamTest, SendsACommentWhenNothingHappensForLong) {
+  const std::shared_ptr<HttpStream> stream = open();
+  stream->next();
+  int comments = 0;
+  for (int i = 0; i < 30; ++i) {
+    const std::string piece = stream->next().value();
+    EXPECT_TRUE(piece.empty() || piece.front() == ':');
+    comments += piece.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(comments, 2);
+}
+
+TEST_F(StatsStreamTest, EndsWithTheKeyAndWithTheCollection) {
+  const std::shared_ptr<HttpStream> revoked = open();
+  const std::shared_ptr<HttpStream> rescoped = open();
+  const std::shared_ptr<HttpStream> demoted = open();
+  const std::shared_ptr<HttpStream> deleted = open();
+  const Principal reader = keys.keys["read"];
+  EXPECT_TRUE(deleted->next().has_value());
+  keys.keys.erase("read");
+  EXPECT_FALSE(revoked->next().has_value());
+  keys.add("read", {.role = Role::kRead, .collections = {"films"}});
+  EXPECT_FALSE(rescoped->next().has_value());
+  keys.add("read", {.role = Role::kClick});
+  EXPECT_FALSE(demoted->next().has_value());
+  keys.keys["read"] = reader;
+  engine.held.clear();
+  EXPECT_FALSE(deleted->next().has_value());
+}
+
+// Metrics.
+
+class MetricsTest : public ApiTest {
+ protected:
+  /// The value of a line of /metrics; empty when it is not there.
+  static std::string value_of(const std::string& text, const std::string& series) {
+    const std::size_t at = text.find("\n" + series + " ");
+    if (at == std::string::npos) {
+      return "";
+    }
+    const std::size_t begin = at + series.size() + 2;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+};
+
+TEST_F(MetricsTest, CountRequestsByRouteAndStatus) {
+  for (int i = 0; i < 3; ++i) {
+    ask("POST", "/v1/collections/books/rank", {.body = "{}"});
+  }
+  ask("POST", "/v1/collections/books/rank", {.body = "{"});
+  ask("GET", "/no/such/path");
+  const Answer metrics = ask("GET", "/metrics", {.key = "read"});
+  EXPECT_EQ(metrics.content_type, "text/plain; version=0.0.4; charset=utf-8");
+  const std::string rank = R"(method="POST",route="/v1/collections/{c}/rank")";
+  EXPECT_EQ(value_of(metrics.body, "hindsight_requests_total{" + rank + R"(,status="200"})"), "3");
+  EXPECT_EQ(value_of(metrics.body, "hindsight_requests_total{" + rank + R"(,status="400"})"), "1");
+  EXPECT_EQ(value_of(metrics.body, "hindsight_request_seconds_count{" + rank + "}"), "4");
+  EXPECT_EQ(value_of(metrics.body,
+                     R"(hindsight_requests_total{method="other",route="none",status="404"})"),
+            "1");
+}
+
+TEST_F(MetricsTest, DescribeEachCollection) {
+  CollectionStats& stats = engine.held["books"].stats;
+  stats.position = 90;
+  stats.head = 100;
+  stats.memory_bytes = 4096;
+  stats.open_decisions = 5;
+  stats.clicks.late = 2;
+  const std::string text = ask("GET", "/metrics", {.key = "read"}).body;
+  EXPECT_EQ(value_of(text, R"(hindsight_log_position{collection="books"})"), "90");
+  EXPECT_EQ(value_of(text, R"(hindsight_learning_lag{collection="books"})"), "10");
+  EXPECT_EQ(value_of(text, R"(hindsight_memory_bytes{collection="books"})"), "4096");
+  EXPECT_EQ(value_of(text, R"(hindsight_open_decisions{collection="books"})"), "5");
+  EXPECT_EQ(value_of(text, R"(hindsight_clicks{collection="books",outcome="late"})"), "2");
+  EXPECT_EQ(value_of(text, R"(hindsight_build_info{version="1.2.3"})"), "1");
+  EXPECT_GT(std::stod(value_of(text, "process_resident_memory_bytes")), 1e6);
+  engine.held.clear();
+  EXPECT_EQ(ask("GET", "/metrics", {.key = "read"}).body.find("books"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hindsight
