@@ -175,6 +175,13 @@ void Model::teach_items(Ranker& ranker) const {
   HINDSIGHT_CHECK(ranker.remove_items(removed).ok());
 }
 
+void Model::use_ranker(std::unique_ptr<Ranker> ranker, Learns learns) {
+  teach_items(*ranker);
+  ranker_ = std::move(ranker);
+  learns_on_close_ = learns == Learns::kOnClose;
+  sublinear_ = false;
+}
+
 Result<void> Model::check_ranker(const std::string& name, const ParamMap& params) const {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::unique_ptr<Ranker> ranker, make_ranker(name, params));
   for (ItemIndex item = 0; item < ids_.size(); ++item) {

@@ -102,6 +102,8 @@ class Model {
   /// learned nothing. FAILS: as make_ranker; nothing has changed then
   Result<void> configure(const CollectionConfig& config);
   void set_version(Position version) { version_ = version; }
+  /// A ranker that is in no registry: an experiment's own. Such a model cannot be saved.
+  void use_ranker(std::unique_ptr<Ranker> ranker, Learns learns);
 
   // Bytes.
   void save(ByteWriter& out) const;
