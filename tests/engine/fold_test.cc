@@ -9,7 +9,6 @@
 namespace hindsight {
 namespace {
 
-
 TEST(Fold, AClickBeforeItsDecisionIsPendingAndLearnedWhenItComes) {
   HandMadeLog log;
   log.add_items({"a", "b"});

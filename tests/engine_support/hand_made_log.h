@@ -65,11 +65,11 @@ class HandMadeLog {
   Event add_items(const std::vector<std::string>& ids, const std::string& topic = "") {
     ItemsEvent items;
     for (const std::string& id : ids) {
-      items.items.push_back({.id = id,
-                             .topics = topic.empty() ? std::vector<std::string>()
-                                                     : std::vector<std::string>{topic},
-                             .features = {},
-                             .links = {}});
+      items.items.push_back(
+          {.id = id,
+           .topics = topic.empty() ? std::vector<std::string>() : std::vector<std::string>{topic},
+           .features = {},
+           .links = {}});
     }
     return append(next(std::move(items)));
   }
