@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "src/engine/left_right.h"
+#include "src/engine/seen_events.h"
 #include "src/store/sqlite_store.h"
 #include "tests/engine_support/engine_world.h"
 
