@@ -10,7 +10,10 @@
 namespace hindsight {
 namespace {
 
-constexpr std::uint32_t kFormatVersion = 1;
+// 2: models may hold context terms, and a tree over the library. What version 1 holds is the same
+// without them.
+constexpr std::uint32_t kFormatVersion = 2;
+constexpr std::uint32_t kOldestFormatVersion = 1;
 // Changes whenever the same log would fold to other bits.
 constexpr std::uint32_t kNumericsVersion = 1;
 
@@ -58,7 +61,7 @@ Result<std::span<const std::byte>> open_record(std::string_view magic,
   const auto body = bytes.first(bytes.size() - sizeof(std::uint64_t));
   std::uint64_t stored = 0;
   std::memcpy(&stored, bytes.data() + body.size(), sizeof(stored));
-  if (format != kFormatVersion || numerics != kNumericsVersion || stored != checksum(body)) {
+  if (format < kOldestFormatVersion || numerics != kNumericsVersion || stored != checksum(body)) {
     return corrupt("what was saved is damaged (its checksum does not fit); use an older copy");
   }
   return head.take(head.left() - sizeof(std::uint64_t));

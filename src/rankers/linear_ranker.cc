@@ -4,6 +4,7 @@
 
 #include "src/core/bytes.h"
 #include "src/core/check.h"
+#include "src/core/context_terms.h"
 #include "src/core/det_math.h"
 #include "src/core/kernels.h"
 
@@ -41,6 +42,10 @@ Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss los
     return Error{ErrorCode::kUnsupported,
                  "redraw is for the choice among shown items; use choice_set=shown", "redraw"};
   }
+  // Terms that most requests do not have leave the cost without curvature, as weights of items do.
+  linear.context_terms = linear.steps.method == StepMethod::kOgd
+                             ? 0
+                             : static_cast<std::size_t>(number(params, "context_terms"));
   const auto library = params.find("library");
   linear.library = library != params.end() && std::get<bool>(library->second);
   if (linear.library && (linear.features || options.choice_set != ChoiceSet::kShown)) {
@@ -54,10 +59,25 @@ Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss los
   return std::unique_ptr<Ranker>(new LinearRanker(std::move(options), loss, linear, schedule));
 }
 
-ChoiceFeatures LinearRanker::view(std::span<const ItemIndex> items, const FeatureRows& rows) const {
+std::vector<std::uint32_t> LinearRanker::slots_of(std::uint64_t key,
+                                                  std::span<const ItemIndex> items) const {
+  std::vector<std::uint32_t> slots;
+  if (key != 0 && params_.context_terms > 0) {
+    slots.reserve(items.size());
+    for (const ItemIndex item : items) {
+      slots.push_back(context_slot(key, item, params_.context_terms));
+    }
+  }
+  return slots;
+}
+
+ChoiceFeatures LinearRanker::view(std::span<const ItemIndex> items, const FeatureRows& rows,
+                                  std::span<const std::uint32_t> slots) const {
   return {.items = params_.per_item ? items : std::span<const ItemIndex>(),
           .rows = params_.features ? &rows : nullptr,
-          .n = items.size()};
+          .n = items.size(),
+          .context = slots,
+          .context_factor = context_factor(params_.steps.feature_bound)};
 }
 
 Result<void> LinearRanker::check_length(double squared_features, const std::string& field) const {
@@ -75,6 +95,12 @@ Result<void> LinearRanker::check_length(double squared_features, const std::stri
 }
 
 Result<FeatureRows> LinearRanker::collect_features(const Request& request) const {
+  if (request.context_key != 0 && params_.context_terms == 0) {
+    return Error{ErrorCode::kUnsupported,
+                 "this ranker has no weights for context keys; use context_terms above 0, and "
+                 "another optimiser than ogd",
+                 "context_key"};
+  }
   if (!params_.features) {
     return FeatureRows{};
   }
@@ -90,13 +116,16 @@ Result<FeatureRows> LinearRanker::collect_features(const Request& request) const
 
 void LinearRanker::score(const Request& request, const Signals& /*signals*/,
                          const FeatureRows& features, std::span<double> out) const {
-  weights_.scores(view(request.candidates, features), out);
+  const std::vector<std::uint32_t> slots = slots_of(request.context_key, request.candidates);
+  weights_.scores(view(request.candidates, features, slots), out);
 }
 
 Result<Decision> LinearRanker::do_rank_library(const Request& request, const Signals& signals,
                                                Rng& rng) const {
-  return library_ ? rank_by_tree(library_->tree(), library_->shift(), request, rng)
-                  : ScoredRanker::do_rank_library(request, signals, rng);
+  // The tree knows nothing of contexts.
+  return library_ && request.context_key == 0
+             ? rank_by_tree(library_->tree(), library_->shift(), request, rng)
+             : ScoredRanker::do_rank_library(request, signals, rng);
 }
 
 Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedback& feedback,
@@ -117,7 +146,11 @@ Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedb
 
 void LinearRanker::learn_click(const Decision& decision, std::size_t picked) {
   const std::size_t n = decision.items.size();
-  const ChoiceFeatures features = view(decision.items, decision.features);
+  const std::vector<std::uint32_t> slots = slots_of(decision.context_key, decision.items);
+  if (!slots.empty()) {
+    weights_.grow_context(params_.context_terms);
+  }
+  const ChoiceFeatures features = view(decision.items, decision.features, slots);
   const Step step = account_.next_step();
   if (step.clear_first) {
     weights_.clear();
@@ -190,7 +223,7 @@ double LinearRanker::item_score(ItemIndex item) const {
   const std::span<const ItemIndex> one(&item, 1);
   const FeatureRows rows = params_.features ? features_.rows_of(one) : FeatureRows{};
   double out = 0.0;
-  weights_.scores(view(one, rows), std::span(&out, 1));
+  weights_.scores(view(one, rows, {}), std::span(&out, 1));
   return out;
 }
 
@@ -221,10 +254,11 @@ Result<void> LinearRanker::do_load(ByteReader& in) {
   HINDSIGHT_RETURN_IF_ERROR(weights_.load(in));
   HINDSIGHT_RETURN_IF_ERROR(features_.load(in));
   HINDSIGHT_RETURN_IF_ERROR(account_.load(in));
-  const bool fits = weights_.item_count() == (params_.per_item ? items_added() : 0) &&
-                    features_.size() == (params_.features ? items_added() : 0) &&
-                    weights_.dense_count() <= kMaxDenseColumns &&
-                    weights_.sparse_count() <= kMaxSparseColumns;
+  const bool fits =
+      weights_.item_count() == (params_.per_item ? items_added() : 0) &&
+      features_.size() == (params_.features ? items_added() : 0) &&
+      weights_.dense_count() <= kMaxDenseColumns && weights_.sparse_count() <= kMaxSparseColumns &&
+      (weights_.context_count() == 0 || weights_.context_count() == params_.context_terms);
   if (!fits) {
     return Error{ErrorCode::kCorrupt, "the saved model's parts do not fit together", ""};
   }
@@ -272,6 +306,13 @@ std::vector<ParamSpec> linear_params(double default_alpha) {
        .help = "H: least curvature of the cost, for ogd",
        .minimum = 0.0,
        .maximum = 1e6},
+      {.name = "context_terms",
+       .default_value = 65536.0,
+       .help = "weights shared by hashing among pairs of a context key and an item, made when the "
+               "first click with a key is learned; 0: keys are refused",
+       .minimum = 0.0,
+       .maximum = static_cast<double>(kMaxContextTerms),
+       .whole_number = true},
   };
 }
 

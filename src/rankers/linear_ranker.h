@@ -3,7 +3,7 @@
 //
 // The base of NoRegret KLRank, Greedy KLRank, klrank and Online RankNet, which differ in the loss
 // and in how a list is made from the scores. Phi is one weight per item, the items' features, or
-// both.
+// both; a request with a context key has a weight of its own for each pair of key and item besides.
 //
 // Thread-safety: as Ranker.
 
@@ -28,9 +28,10 @@ namespace hindsight {
 
 struct LinearParams {
   StepParams steps;
-  bool per_item = true;   // Phi has e_i
-  bool features = false;  // Phi has the items' features
-  bool library = false;   // draw from the whole library without a scan
+  bool per_item = true;           // Phi has e_i
+  bool features = false;          // Phi has the items' features
+  bool library = false;           // draw from the whole library without a scan
+  std::size_t context_terms = 0;  // weights for pairs of a context key and an item; 0: no keys
 };
 
 class LinearRanker : public ScoredRanker {
@@ -66,7 +67,10 @@ class LinearRanker : public ScoredRanker {
                const StepSchedule& schedule);
 
   Result<void> check_length(double squared_features, const std::string& field) const;
-  ChoiceFeatures view(std::span<const ItemIndex> items, const FeatureRows& rows) const;
+  /// RETURNS: the slots of the items under a key; none without a key.
+  std::vector<std::uint32_t> slots_of(std::uint64_t key, std::span<const ItemIndex> items) const;
+  ChoiceFeatures view(std::span<const ItemIndex> items, const FeatureRows& rows,
+                      std::span<const std::uint32_t> slots) const;
   void learn_click(const Decision& decision, std::size_t picked);
   double served_loss(const Decision& decision, std::size_t picked);
 

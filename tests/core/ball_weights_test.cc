@@ -59,6 +59,12 @@ std::vector<double> plain_gradient(const Choice& choice, const std::vector<doubl
   return gradient;
 }
 
+std::vector<double> unit(std::size_t n, std::size_t i) {
+  std::vector<double> e(n, 0.0);
+  e[i] = 1.0;
+  return e;
+}
+
 TEST(BallWeights, StepsAgreeWithThePlainProjectionForEveryMixOfFeatures) {
   for (const testing::ChoiceShape& shape : testing::all_shapes()) {
     Rng rng(31);
@@ -94,6 +100,94 @@ TEST(BallWeights, StepsAgreeWithThePlainProjectionForEveryMixOfFeatures) {
     for (std::size_t j = 0; j < sizes.sparse; ++j) {
       EXPECT_NEAR(weights.sparse(j), plain[sizes.items + sizes.dense + j], 1e-11);
     }
+  }
+}
+
+// The same with context terms: few slots, so that several items of a choice share one.
+TEST(BallWeights, StepsWithContextTermsAgreeWithThePlainProjection) {
+  constexpr std::size_t kSlots = 5;
+  constexpr double kFactor = 0.8;
+  for (const testing::ChoiceShape& shape : testing::all_shapes()) {
+    Rng rng(41);
+    const auto& sizes = testing::kChoiceSizes;
+    const std::size_t before = sizes.items + sizes.dense + sizes.sparse;
+    BallWeights weights;
+    weights.grow_items(sizes.items);
+    weights.grow_context(kSlots);
+    PlainBall plain(before + kSlots);
+    for (int t = 1; t <= 3000; ++t) {
+      const Choice choice = testing::random_choice(shape, rng);
+      const std::vector<double> raw = random_vector(choice.n, rng);
+      std::vector<double> c(choice.n);
+      for (std::size_t i = 0; i < choice.n; ++i) {
+        c[i] = 0.7 * raw[i] - (i == choice.picked ? 1.0 : 0.0);
+      }
+      std::vector<double> gradient = plain_gradient(choice, c);
+      gradient.resize(before + kSlots, 0.0);
+      ChoiceFeatures features{.items = choice.items, .rows = &choice.rows, .n = choice.n};
+      std::vector<std::uint32_t> slots;
+      if (rng.below(3) > 0) {  // one request in three has no key
+        for (std::size_t i = 0; i < choice.n; ++i) {
+          slots.push_back(static_cast<std::uint32_t>(rng.below(kSlots)));
+          gradient[before + slots[i]] += c[i];
+        }
+        for (double& g : gradient) {
+          g *= kFactor;
+        }
+        features.context = slots;
+        features.context_factor = kFactor;
+      }
+      const double eta = rng.uniform();
+      const double radius = 0.5 + 3.0 * rng.uniform();
+      const double squared =
+          weights.step(features, raw, choice.picked,
+                       {.loss = 0.0, .factor = 0.7, .picked_extra = -1.0}, eta, radius);
+      plain.step(gradient, eta, radius);
+      ASSERT_NEAR(squared, dot(gradient, gradient), 1e-9 * (1.0 + squared));
+      ASSERT_LE(weights.norm(), radius * (1.0 + 1e-12));
+
+      std::vector<double> scores(choice.n);
+      const double top = weights.scores(features, scores);
+      EXPECT_EQ(top, max_of(scores));
+      for (std::size_t i = 0; i < choice.n; ++i) {
+        const std::vector<double> phi = plain_gradient(choice, unit(choice.n, i));
+        double score = slots.empty() ? 0.0 : plain[before + slots[i]];
+        for (std::size_t j = 0; j < before; ++j) {
+          score += phi[j] * plain[j];
+        }
+        ASSERT_NEAR(scores[i], slots.empty() ? score : kFactor * score, 1e-10);
+      }
+    }
+    for (std::size_t j = 0; j < kSlots; ++j) {
+      EXPECT_NEAR(weights.context(j), plain[before + j], 1e-11);
+    }
+  }
+}
+
+TEST(BallWeights, ContextTermsAreSavedAndLoaded) {
+  BallWeights weights;
+  weights.grow_items(3);
+  weights.grow_context(4);
+  const std::vector<ItemIndex> items = {0, 2};
+  const std::vector<std::uint32_t> slots = {3, 1};
+  const std::vector<double> raw = {0.5, 0.5};
+  weights.step({.items = items, .n = 2, .context = slots, .context_factor = 0.7}, raw, 0,
+               {0.0, 1.0, -1.0}, 1.0, 10.0);
+  ByteWriter out;
+  weights.save(out);
+  const std::vector<std::byte> bytes = out.take();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ByteReader in(std::span<const std::byte>(bytes).first(size));
+    BallWeights cut;
+    EXPECT_FALSE(cut.load(in).ok()) << size;
+  }
+  ByteReader in(bytes);
+  BallWeights loaded;
+  ASSERT_TRUE(loaded.load(in).ok());
+  EXPECT_EQ(loaded.context_count(), 4U);
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_EQ(loaded.context(j), weights.context(j));
+    EXPECT_EQ(loaded.context(j) != 0.0, j == 1 || j == 3);
   }
 }
 

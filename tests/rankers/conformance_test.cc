@@ -34,12 +34,19 @@ Subject subject_of(const RankerInfo& info, const ParamMap& params) {
   }
   const ParamMap complete = *check_params(info, params);
   const auto library = complete.find("library");
+  const auto terms = complete.find("context_terms");
+  const bool few_terms = terms != complete.end() && std::get<double>(terms->second) < 1000.0;
+  const bool no_terms =
+      terms != complete.end() && (std::get<double>(terms->second) == 0.0 ||
+                                  std::get<std::string>(complete.at("optimiser")) == "ogd");
   return {.name = test_name(name),
           .learns = info.learns,
           .make = [&info, params] { return *make_ranker(info.name, params); },
           .sublinear = info.sublinear &&
                        std::get<std::string>(complete.at("choice_set")) == "shown" &&
-                       (library == complete.end() || std::get<bool>(library->second))};
+                       (library == complete.end() || std::get<bool>(library->second)),
+          .context_keys = few_terms && !no_terms,
+          .refuses_context_keys = no_terms};
 }
 
 std::vector<Subject> default_subjects() {
@@ -77,7 +84,18 @@ std::vector<Subject> other_subjects() {
       if (const bool* flag = std::get_if<bool>(&spec.default_value)) {
         subjects.push_back(subject_of(info, {{name, !*flag}}));
       }
+      if (name == "context_terms") {
+        // Few, so that pairs share weights and saves are short enough to be cut at every byte.
+        subjects.push_back(subject_of(info, {{name, 5.0}}));
+        subjects.push_back(subject_of(info, {{name, 40.0},
+                                             {"choice_set", std::string("candidates")},
+                                             {"phi", std::string("items+features")},
+                                             {"feature_bound", 2.0},
+                                             {"alpha", 0.5}}));
+        subjects.push_back(subject_of(info, {{name, 0.0}}));
+      }
       if (name == "library") {
+        subjects.push_back(subject_of(info, {{name, true}, {"context_terms", 7.0}}));
         subjects.push_back(subject_of(info, {{name, true}, {"redraw", true}}));
         subjects.push_back(subject_of(info, {{name, true}, {"restart", std::string("cold")}}));
         subjects.push_back(subject_of(info, {{name, true}, {"alpha", 1000.0}}));

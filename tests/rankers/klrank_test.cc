@@ -26,8 +26,9 @@ class KlRankTest : public ::testing::Test {
 
   Result<Decision> rank(const Ranker& ranker, const std::vector<ItemIndex>& candidates,
                         std::size_t k, std::uint64_t counter = 1,
-                        std::span<const double> prior = {}) {
+                        std::span<const double> prior = {}, std::uint64_t context_key = 0) {
     Request request;
+    request.context_key = context_key;
     request.decision = {0, counter};
     request.candidates = candidates;
     request.k = k;
@@ -266,6 +267,77 @@ TEST_F(KlRankTest, LateClicksAreChargedAtLearningAndAsServed) {
   click(*ranker, *early, {1});  // by now the model would bet against it
   EXPECT_NEAR(ranker->regret()->served_cost() - served, std::log(2.0), 1e-12);
   EXPECT_GT(ranker->regret()->learned_cost() - learned, 1.0);
+}
+
+// A user who asks for "jaguar" wants item 1, one who asks for "puma" item 2; item 0 is wanted by
+// none.
+TEST_F(KlRankTest, EachContextKeyLearnsItsOwnOrder) {
+  for (const char* name : {"noregret-klrank", "greedy-klrank", "klrank", "online-ranknet"}) {
+    auto ranker = make(name);
+    constexpr std::uint64_t kJaguar = 0x1234;
+    constexpr std::uint64_t kPuma = 0x98765432123;
+    for (std::uint64_t t = 1; t <= 400; ++t) {
+      const std::uint64_t key = t % 2 == 0 ? kJaguar : kPuma;
+      const auto decision = rank(*ranker, {0, 1, 2}, 3, t, {}, key);
+      ASSERT_EQ(decision->context_key, key);
+      click(*ranker, *decision, {key == kJaguar ? ItemIndex{1} : ItemIndex{2}});
+    }
+    const auto score = [&](std::uint64_t key, ItemIndex item) {
+      const auto decision = rank(*ranker, {0, 1, 2}, 3, 1000, {}, key);
+      return decision->score[static_cast<std::size_t>(
+          std::find(decision->items.begin(), decision->items.end(), item) -
+          decision->items.begin())];
+    };
+    EXPECT_GT(score(kJaguar, 1), score(kJaguar, 2) + 1.0) << name;
+    EXPECT_GT(score(kPuma, 2), score(kPuma, 1) + 1.0) << name;
+    // Without a key, and under a new one, only what all users share is known.
+    EXPECT_NEAR(score(0, 1), score(0, 2), 0.6) << name;
+    EXPECT_GT(score(0, 1), score(0, 0)) << name;
+    EXPECT_NEAR(score(7, 1), score(0, 1) / std::sqrt(2.0), 1e-12) << name;
+  }
+}
+
+// One click under a key moves the pair by as much as the item: under the key the score gains twice
+// of what it gains under another.
+TEST_F(KlRankTest, AClickUnderAKeyCountsTwiceThere) {
+  auto ranker = make("klrank", {{"choice_set", std::string("candidates")}});
+  click(*ranker, *rank(*ranker, {1, 4}, 2, 1, {}, 5), {4});
+  const auto gain = [&](std::uint64_t key) {
+    const auto decision = rank(*ranker, {1, 4}, 2, 2, {}, key);
+    return decision->score[decision->items[0] == 4 ? 0 : 1];
+  };
+  const double eta = 2 * 3.0 * std::pow(2.0, 0.25) / (2 * std::sqrt(2.0));
+  EXPECT_NEAR(gain(5), 0.5 * eta, 1e-12);  // (1/2) * 2 terms * factor^2
+  EXPECT_NEAR(gain(6), 0.25 * eta, 1e-12);
+  EXPECT_NEAR(ranker->item_score(4), 0.5 * eta / std::sqrt(2.0), 1e-12);
+}
+
+TEST_F(KlRankTest, WithoutContextTermsKeysAreRefusedAndOldDecisionsLearnWithoutThem) {
+  auto with = make("klrank");
+  const auto decision = rank(*with, {0, 1, 2}, 3, 1, {}, 9);
+  auto without = make("klrank", {{"context_terms", 0.0}});
+  const auto refused = rank(*without, {0, 1, 2}, 3, 1, {}, 9);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(refused.error().field, "context_key");
+  click(*without, *decision, {1});
+  Decision plain = *decision;
+  plain.context_key = 0;
+  auto other = make("klrank");
+  click(*other, plain, {1});
+  EXPECT_EQ(model_hash(*without), model_hash(*other));
+}
+
+// Memory is that of the table, whatever keys there are.
+TEST_F(KlRankTest, AnyNumberOfKeysSharesTheTable) {
+  auto one = make("klrank", {{"context_terms", 16.0}});
+  auto many = make("klrank", {{"context_terms", 16.0}});
+  for (std::uint64_t t = 1; t <= 500; ++t) {
+    const std::vector<ItemIndex> picks = {static_cast<ItemIndex>(t % 3)};
+    click(*one, *rank(*one, {0, 1, 2}, 3, t, {}, 77), picks);
+    click(*many, *rank(*many, {0, 1, 2}, 3, t, {}, t * t), picks);
+  }
+  EXPECT_EQ(save_ranker(*one).size(), save_ranker(*many).size());
 }
 
 TEST_F(KlRankTest, RemovedItemsLeaveTheListsButTheirOpenDecisionsStillLearn) {

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "hindsight/registry.h"
+#include "src/core/bytes.h"
+#include "src/core/envelope.h"
 #include "src/core/kernels.h"
 #include "tests/support/stream.h"
 
@@ -67,7 +69,7 @@ TEST(SaveFormat, NewerVersionsAreNamedAsSuch) {
 // Decisions written by hand, so that nothing but the fold and the format decides the hash: a change
 // that would fold the same log to other bits, or write other bytes, breaks this test and needs a
 // new version number.
-std::string hash_of_fixed_log(const char* name) {
+std::string hash_of_fixed_log(const char* name, std::uint64_t keys = 1) {
   auto ranker = *make_ranker(name, {{"choice_set", std::string("candidates")}});
   std::vector<Item> items(40);
   for (ItemIndex i = 0; i < items.size(); ++i) {
@@ -82,6 +84,7 @@ std::string hash_of_fixed_log(const char* name) {
     Decision decision;
     decision.id = {0, t};
     decision.choice_set = ChoiceSet::kCandidates;
+    decision.context_key = t % keys;
     for (std::uint64_t i = 0; i < 35; ++i) {
       decision.items.push_back(static_cast<ItemIndex>((t * 7 + i * 3) % 40));
     }
@@ -100,6 +103,30 @@ TEST(SaveFormat, HashOfAFixedLogNeverChanges) {
   EXPECT_EQ(hash_of_fixed_log("klrank"), "f07ea62e9067db27f9a4a4a7d7e46880");
   EXPECT_EQ(hash_of_fixed_log("online-ranknet"), "32af9fd9cb342830013021d60c958139");
   EXPECT_EQ(hash_of_fixed_log("category-ranking"), "3238a1595e35795b6b623a6e51027695");
+}
+
+TEST(SaveFormat, HashOfAFixedLogWithContextKeysNeverChanges) {
+  EXPECT_EQ(hash_of_fixed_log("klrank", 5), "1ca5046b06e47e7179e68dc9d3a6dc40");
+  EXPECT_EQ(hash_of_fixed_log("online-ranknet", 5), "472c61a53fcc379dc6108b6586798db9");
+}
+
+// Version 1 knew neither context_terms nor library.
+TEST(SaveFormat, LoadsTheFirstVersion) {
+  const auto ranker = lived("noregret-klrank", {{"alpha", 2.0}});
+  ByteWriter out;
+  out.put_raw(std::as_bytes(std::span("HINDSIGHT MODEL\n", 16)));
+  out.put(std::uint32_t{1});
+  out.put(std::uint32_t{1});
+  out.put(std::string_view("noregret-klrank"));
+  out.put(std::uint64_t{1});
+  out.put(std::string_view("alpha"));
+  out.put(std::uint8_t{0});
+  out.put(2.0);
+  ranker->save(out);
+  const auto loaded = load_ranker(seal_record(std::move(out)));
+  ASSERT_TRUE(loaded.ok()) << to_string(loaded.error());
+  EXPECT_EQ((*loaded)->params(), ranker->params());
+  EXPECT_EQ(model_hash(**loaded), model_hash(*ranker));
 }
 
 TEST(SaveFormat, FoldGivesTheSameHashUnderEverySimdTarget) {

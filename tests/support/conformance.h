@@ -26,6 +26,7 @@ struct Subject {
   std::function<std::unique_ptr<Ranker>()> make = {};  // an empty one
   bool sublinear = false;     // draws from the whole library without a scan
   bool context_keys = false;  // learns per context key; its lives have some
+  bool refuses_context_keys = false;
 
   friend void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
 };

@@ -103,7 +103,7 @@ class Refusals {
   std::string complaints_;
 };
 
-void try_bad_requests(Scene& scene, Refusals& refusals) {
+void try_bad_requests(Scene& scene, bool refuses_context_keys, Refusals& refusals) {
   const auto expect = [&](const char* what, ErrorCode code, const auto& change) {
     Request request = scene.request;
     request.decision.counter = 1000;
@@ -117,6 +117,9 @@ void try_bad_requests(Scene& scene, Refusals& refusals) {
   const std::vector<double> short_prior = {1, 2, 3};
   expect("an empty candidate set", ErrorCode::kEmptyCandidates,
          [](Request& r) { r.candidates = {}; });
+  if (refuses_context_keys) {
+    expect("a context key", ErrorCode::kUnsupported, [](Request& r) { r.context_key = 1; });
+  }
   expect("k = 0", ErrorCode::kInvalidArgument, [](Request& r) { r.k = 0; });
   expect("k > n", ErrorCode::kInvalidArgument, [](Request& r) { r.k = 5; });
   expect("an unknown item", ErrorCode::kUnknownItem, [&](Request& r) { r.candidates = unknown; });
@@ -284,7 +287,7 @@ Verdict check_bad_input(const Subject& subject, std::uint64_t seed) {
     return scene.trouble;
   }
   Refusals refusals(*scene.ranker);
-  try_bad_requests(scene, refusals);
+  try_bad_requests(scene, subject.refuses_context_keys, refusals);
   try_bad_items(scene, refusals);
   try_bad_feedback(scene, refusals);
   return refusals.verdict();

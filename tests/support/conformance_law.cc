@@ -32,7 +32,8 @@ struct Asked {
   std::vector<double> prior;
   Request request = {};
 
-  Asked(const World& world, std::size_t n, std::size_t k, std::uint64_t counter)
+  Asked(const Subject& subject, const World& world, std::size_t n, std::size_t k,
+        std::uint64_t counter)
       : candidates(world.live().begin(), world.live().begin() + static_cast<std::ptrdiff_t>(n)) {
     for (std::size_t i = 0; i < n; ++i) {
       prior.push_back(i % 3 == 0 ? 0.7 : 0.0);
@@ -45,7 +46,7 @@ struct Asked {
     request.user = 11;
     request.session = 12;
     request.group = 13;
-    request.context_key = 14;
+    request.context_key = subject.refuses_context_keys ? 0 : 14;
   }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
@@ -109,7 +110,7 @@ Verdict over_all_sizes(const Subject& subject, std::uint64_t seed, Look look) {
     }
     for (std::size_t n = 1; n <= std::min<std::size_t>(8, life.world.live().size()); ++n) {
       for (std::size_t k = 1; k <= n; ++k) {
-        const Asked asked(life.world, n, k, 100 * n + k);
+        const Asked asked(subject, life.world, n, k, 100 * n + k);
         Rng rng = Rng::for_decision(seed, asked.request.decision);
         const auto decision = life.ranker->rank(asked.request, life.world.signals(), rng);
         if (!decision.ok()) {
@@ -240,7 +241,7 @@ Verdict check_list_law(const Subject& subject, std::uint64_t seed) {
     }
     for (const auto& [n, k] : kSizes) {
       DrawnLaw law;
-      Asked asked(life.world, n, k, 0);
+      Asked asked(subject, life.world, n, k, 0);
       for (std::size_t draw = 0; draw < kDraws; ++draw) {
         asked.request.decision.counter = draw;
         Rng rng = Rng::for_decision(seed, asked.request.decision);
