@@ -14,7 +14,7 @@ packages=(
   clang-14 libclang-rt-14-dev                      # fuzzers (libFuzzer, sanitizer run-times)
   clang-format-14 clang-tidy-14                    # checks
   chromium                                         # tests look at the HTML report
-  python3-venv wrk                                 # tests and benchmarks of the server
+  python3-venv wrk curl                            # tests and benchmarks of the server
 )
 # A newer Node than Debian's is as good; only a missing one is installed.
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then

@@ -9,7 +9,9 @@
 #include "src/cli/bench_command.h"
 #include "src/cli/command.h"
 #include "src/cli/experiment_command.h"
+#include "src/cli/key_command.h"
 #include "src/cli/rankers_command.h"
+#include "src/cli/serve_command.h"
 
 namespace hindsight::cli {
 namespace {
@@ -19,6 +21,8 @@ constexpr int kMachineError = 1;
 
 constexpr const char* kExamples =
     "Examples:\n"
+    "  hindsight serve --data ./hindsight-data\n"
+    "  hindsight key add --role rank --collections books\n"
     "  hindsight rankers\n"
     "  hindsight experiment growing-library --html report.html\n"
     "  hindsight bench --json bench.json\n"
@@ -63,6 +67,8 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
 
   int exit_code = 0;
+  add_serve_command(app, exit_code);
+  add_key_command(app, exit_code);
   add_experiment_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_rankers_command(app, exit_code);

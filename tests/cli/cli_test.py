@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-COMMANDS = ("experiment", "bench", "rankers")
+COMMANDS = ("serve", "key", "experiment", "bench", "rankers")
 
 
 def run(*arguments, **options):

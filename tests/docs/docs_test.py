@@ -91,6 +91,18 @@ class Documents(unittest.TestCase):
         self.assertEqual((SOURCE / "docs/rankers.md").read_text(), printed,
                          "run `build/hindsight rankers --markdown > docs/rankers.md`")
 
+    def test_table_of_settings_is_current(self):
+        page = (SOURCE / "docs/operations.md").read_text()
+        rows = re.findall(r"^\| `(\w+)` \| ([^|]*)\| ([^|]+) \|$", page.split("## Settings")[1].split("## ")[0],
+                          flags=re.MULTILINE)
+        text = " ".join(subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True,
+                                       check=True).stdout.split())
+        flags = set(re.findall(r"(?<!\S)--([a-z-]+)", text.split("Flags come before")[0])) - {"help", "config"}
+        self.assertEqual({name.replace("_", "-") for name, _, _ in rows}, flags)
+        for name, default, meaning in rows:
+            shown = f"={default.strip()}" if default.strip() not in ("", "false") else ""
+            self.assertRegex(text, re.escape("--" + name.replace("_", "-")) + r"( [A-Z,]+)?" + re.escape(f"{shown} {meaning}"))
+
     def test_readme_commands_work_as_printed(self):
         commands = list(printed_commands((SOURCE / "README.md").read_text()))
         self.assertGreaterEqual(len(commands), 3)
