@@ -22,8 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Epochs that are skipped where the mark was lost: the database may have lost some too.
-constexpr std::uint64_t kSkippedEpochs = 1000;
+// Epochs and ids of logs that are skipped where something was lost: some may have been given out
+// that nothing tells of any more.
+constexpr std::uint64_t kSkipped = 1000;
 
 constexpr const char* kAdvice =
     ". Restore the folder from a copy, or open it with accept_lost_end to go on without what is "
@@ -250,8 +251,9 @@ Result<void> find_left_over(OpenedStore& store) {
 /// fall back, the other still knows it.
 Result<void> begin_epoch(const std::optional<Mark>& mark, OpenedStore& store) {
   const bool in_step = mark && store.progress.commits >= mark->commits;
-  store.progress.epoch = mark ? std::max(store.progress.epoch, mark->epoch) + 1
-                              : store.progress.epoch + kSkippedEpochs;
+  store.progress.epoch =
+      mark ? std::max(store.progress.epoch, mark->epoch) + 1 : store.progress.epoch + kSkipped;
+  store.progress.next_log += in_step ? 0 : kSkipped;
   if (in_step) {
     Mark next = *mark;
     next.epoch = store.progress.epoch;

@@ -1,7 +1,5 @@
 #include "src/store/sqlite_store.h"
 
-#include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -21,7 +19,7 @@ constexpr std::size_t kRewriteEntries = 4096;  // read at once
 
 class SqliteStore final : public Store {
  public:
-  static Result<std::unique_ptr<Store>> open(SqliteStoreOptions options) {
+  static Result<std::unique_ptr<Store>> open(const SqliteStoreOptions& options) {
     HINDSIGHT_ASSIGN_OR_RETURN(OpenedStore opened, open_and_check(options));
     std::unique_ptr<SqliteStore> store(new SqliteStore(options, opened));
     HINDSIGHT_ASSIGN_OR_RETURN(
@@ -187,8 +185,8 @@ Result<std::uint64_t> SqliteStore::rewrite(LogId log, const Edit& edit) {
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_sqlite_store(SqliteStoreOptions options) {
-  return SqliteStore::open(std::move(options));
+Result<std::unique_ptr<Store>> open_sqlite_store(const SqliteStoreOptions& options) {
+  return SqliteStore::open(options);
 }
 
 }  // namespace hindsight

@@ -45,6 +45,6 @@ struct SqliteStoreOptions {
 
 /// FAILS: kConflict (another process uses the folder), kCorrupt (something is lost or damaged: the
 /// message names the file), kNewerVersion, kIo
-Result<std::unique_ptr<Store>> open_sqlite_store(SqliteStoreOptions options);
+Result<std::unique_ptr<Store>> open_sqlite_store(const SqliteStoreOptions& options);
 
 }  // namespace hindsight

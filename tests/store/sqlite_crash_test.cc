@@ -100,6 +100,9 @@ std::string entry_text(int producer, std::uint64_t number) {
       }
     });
   }
+  while (*store.head(log) == 0) {
+    std::this_thread::yield();
+  }
   for (;;) {
     const Position head = *store.head(log);
     if (store.put_snapshot(log, head, to_payload(numbered("snapshot ", head))).ok()) {
