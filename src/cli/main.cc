@@ -11,6 +11,7 @@
 #include "src/cli/experiment_command.h"
 #include "src/cli/key_command.h"
 #include "src/cli/rankers_command.h"
+#include "src/cli/replay_command.h"
 #include "src/cli/serve_command.h"
 
 namespace hindsight::cli {
@@ -72,6 +73,7 @@ int run(int argc, char** argv) {
   add_experiment_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_rankers_command(app, exit_code);
+  add_replay_command(app, exit_code);
 
   try {
     app.parse(argc, argv);

@@ -44,7 +44,7 @@ Result<DecisionCache::Shared> DecisionCache::get(Position position) {
   return decision;
 }
 
-DecisionCache::Loader decision_loader(const Store& store, LogId log) {
+DecisionCache::Loader decision_loader(const LogView& store, LogId log) {
   return [&store, log](Position position) -> Result<DecisionCache::Shared> {
     HINDSIGHT_ASSIGN_OR_RETURN(const Payload payload, store.read_at(log, position));
     HINDSIGHT_ASSIGN_OR_RETURN(Event event, decode_event(payload));

@@ -40,6 +40,6 @@ class DecisionCache {
 };
 
 /// RETURNS: a loader that reads from a store's log. REQUIRES: the store outlives it
-DecisionCache::Loader decision_loader(const Store& store, LogId log);
+DecisionCache::Loader decision_loader(const LogView& store, LogId log);
 
 }  // namespace hindsight

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMagic = "HINDSIGHT STATE\n";
 constexpr std::size_t kBatch = 4096;
 
-std::unique_ptr<Fold> new_fold(const Store& store, LogId log, const FoldOptions& options) {
+std::unique_ptr<Fold> new_fold(const LogView& store, LogId log, const FoldOptions& options) {
   return std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
 }
 
@@ -30,7 +30,7 @@ std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model) {
   return seal_record(std::move(out));
 }
 
-Result<Folded> load_snapshot(const Store& store, LogId log, std::span<const std::byte> bytes,
+Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const std::byte> bytes,
                              const FoldOptions& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
   ByteReader in(body);
@@ -44,7 +44,7 @@ Result<Folded> load_snapshot(const Store& store, LogId log, std::span<const std:
   return folded;
 }
 
-Result<void> fold_forward(const Store& store, LogId log, std::optional<Position> through,
+Result<void> fold_forward(const LogView& store, LogId log, std::optional<Position> through,
                           Folded& folded, const FoldOptions& options) {
   for (;;) {
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries,
@@ -79,7 +79,7 @@ Result<void> fold_forward(const Store& store, LogId log, std::optional<Position>
   }
 }
 
-Result<Folded> fold_log(const Store& store, LogId log, const RankerChoice* choice,
+Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* choice,
                         std::optional<Position> through, const FoldOptions& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> first, store.read(log, 0, 1));
   if (first.empty()) {

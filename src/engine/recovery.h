@@ -38,18 +38,18 @@ struct FoldOptions {
 std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model);
 
 /// FAILS: kCorrupt, kNewerVersion
-Result<Folded> load_snapshot(const Store& store, LogId log, std::span<const std::byte> bytes,
+Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const std::byte> bytes,
                              const FoldOptions& options);
 
 /// Folds entries after the fold's position, up to `through` (or the end of the log). A change of
 /// ranker with `history: replay` is met by folding the log again from its beginning.
 /// FAILS: as Fold::apply and Store::read
-Result<void> fold_forward(const Store& store, LogId log, std::optional<Position> through,
+Result<void> fold_forward(const LogView& store, LogId log, std::optional<Position> through,
                           Folded& folded, const FoldOptions& options);
 
 /// Folds a log from its first entry on, up to `through` (or its end), perhaps with another ranker.
 /// FAILS: kNotFound (no entries), kCorrupt (the log's beginning is no longer there), and as above
-Result<Folded> fold_log(const Store& store, LogId log, const RankerChoice* choice,
+Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* choice,
                         std::optional<Position> through, const FoldOptions& options);
 
 /// The newest good snapshot and the tail of the log; a damaged one is named through `warn` and the

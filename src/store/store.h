@@ -57,23 +57,42 @@ struct NodeIdentity {
   std::array<std::byte, 32> secret = {};  // the key of every MAC; made once per store
 };
 
-class Store {
+/// What can be read of a store, also by a process that does not own it.
+class LogView {
+ public:
+  virtual ~LogView() = default;
+  LogView(const LogView&) = delete;
+  LogView& operator=(const LogView&) = delete;
+
+  /// RETURNS: every log, in the order of their making.
+  virtual Result<std::vector<LogInfo>> logs() const = 0;
+
+  /// RETURNS: up to `max_entries` entries after `after`, in order, fewer only at the end or beyond
+  /// about 16 MiB. FAILS: kNotFound, kCorrupt (an entry whose checksum is wrong: named), kIo
+  virtual Result<std::vector<LogEntry>> read(LogId log, Position after,
+                                             std::size_t max_entries) const = 0;
+  /// RETURNS: the entry at exactly this position. FAILS: kNotFound, kCorrupt, kIo
+  virtual Result<Payload> read_at(LogId log, Position position) const = 0;
+  /// RETURNS: the position of the last durable entry, 0 for none. FAILS: kNotFound, kIo
+  virtual Result<Position> head(LogId log) const = 0;
+  /// RETURNS: the position of the first entry that is still there, 0 for none.
+  virtual Result<Position> first(LogId log) const = 0;
+
+ protected:
+  LogView() = default;
+};
+
+class Store : public LogView {
  public:
   /// The position of the last of the entries, or why they are not durable.
   using Done = std::function<void(Result<Position>)>;
   /// Entries in log order, without gaps between calls.
   using Sink = std::function<void(std::vector<LogEntry>)>;
 
-  virtual ~Store() = default;
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
-
   virtual const NodeIdentity& identity() const = 0;
 
   // Logs.
 
-  /// RETURNS: every log, in the order of their making.
-  virtual Result<std::vector<LogInfo>> logs() const = 0;
   /// Durable on return. FAILS: kConflict (the name is in use), kIo
   virtual Result<LogId> create_log(std::string_view name) = 0;
   /// Removes a log with its snapshots, durably; its subscription ends before this returns.
@@ -86,17 +105,6 @@ class Store {
   /// the log's subscriber; never from within this call. FAILS (through done): kNotFound, kIo,
   /// kOverloaded (too much is waiting to be written; nothing was appended)
   virtual void append(LogId log, std::vector<Payload> payloads, Done done) = 0;
-
-  /// RETURNS: up to `max_entries` entries after `after`, in order, fewer only at the end or beyond
-  /// about 16 MiB. FAILS: kNotFound, kCorrupt (an entry whose checksum is wrong: named), kIo
-  virtual Result<std::vector<LogEntry>> read(LogId log, Position after,
-                                             std::size_t max_entries) const = 0;
-  /// RETURNS: the entry at exactly this position. FAILS: kNotFound, kCorrupt, kIo
-  virtual Result<Payload> read_at(LogId log, Position position) const = 0;
-  /// RETURNS: the position of the last durable entry, 0 for none. FAILS: kNotFound, kIo
-  virtual Result<Position> head(LogId log) const = 0;
-  /// RETURNS: the position of the first entry that is still there, 0 for none.
-  virtual Result<Position> first(LogId log) const = 0;
 
   /// From now on `sink` gets every entry after `after`: first those that are there, then each as it
   /// becomes durable. One subscription per log. FAILS: kNotFound, kConflict, kIo

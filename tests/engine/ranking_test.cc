@@ -136,6 +136,33 @@ TEST_F(Ranking, PriorsMustBeFinite) {
   EXPECT_GE(world_.stats("books").position, before);
 }
 
+TEST_F(Ranking, ContextsLearnOnTheirOwn) {
+  make("noregret-klrank");
+  const std::vector<std::string> ids = {"a", "b", "c"};
+  for (int i = 0; i < 400; ++i) {
+    for (const auto& [context, wish] : {std::pair("winter", "a"), std::pair("summer", "b")}) {
+      RankInput input = input_of(ids);
+      input.context_key = context;
+      const auto reply = world_.rank("books", input);
+      ASSERT_TRUE(reply.ok()) << to_string(reply.error());
+      ASSERT_TRUE(world_.click("books", reply->decision, wish).ok());
+    }
+  }
+  const auto score = [&](const char* context, const char* id) {
+    RankInput input = input_of(ids);
+    input.context_key = context;
+    const auto reply = world_.rank("books", input);
+    for (const RankedItem& item : reply->items) {
+      if (item.id == id) {
+        return item.score;
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_GT(score("winter", "a"), score("winter", "b"));
+  EXPECT_GT(score("summer", "b"), score("summer", "a"));
+}
+
 TEST_F(Ranking, FeaturesOfARequestTakeThePlaceOfTheItems) {
   CollectionPatch patch;
   patch.params = ParamMap{{"phi", std::string("features")}, {"feature_bound", 2.0}};

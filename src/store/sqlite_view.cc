@@ -1,0 +1,78 @@
+#include "src/store/sqlite_view.h"
+
+#include <algorithm>
+
+#include "src/core/check.h"
+#include "src/store/log_reader.h"
+#include "src/store/log_table.h"
+#include "src/store/sqlite_db.h"
+#include "src/store/sqlite_open.h"
+#include "src/store/sqlite_schema.h"
+
+namespace hindsight {
+namespace {
+
+class SqliteView final : public LogView {
+ public:
+  explicit SqliteView(const std::filesystem::path& file) : reader_(file, "", logs_) {}
+
+  Result<void> load(const Db& db) {
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
+    if (version != kSchemaVersion) {
+      return Error{version > kSchemaVersion ? ErrorCode::kNewerVersion : ErrorCode::kConflict,
+                   db.file() + " is of version " + std::to_string(version) +
+                       ", this program's is " + std::to_string(kSchemaVersion) +
+                       (version > kSchemaVersion ? "; use a newer program"
+                                                 : "; a start of the server brings it up to date"),
+                   ""};
+    }
+    // One transaction: what is read of the tables belongs together.
+    HINDSIGHT_RETURN_IF_ERROR(db.exec("BEGIN"));
+    HINDSIGHT_ASSIGN_OR_RETURN(const Progress progress, load_progress(db));
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogRow> rows, load_logs(db, progress.logs));
+    for (const LogRow& row : rows) {
+      HINDSIGHT_ASSIGN_OR_RETURN(
+          const std::uint64_t last,
+          db.number("SELECT coalesce(max(position), 0) FROM " + entries_table(row.id)));
+      logs_.add(row.id, {row.name, row.first, std::max<Position>(last, row.first - 1)});
+    }
+    return db.exec("COMMIT");
+  }
+
+  Result<std::vector<LogInfo>> logs() const override { return logs_.list(); }
+  Result<std::vector<LogEntry>> read(LogId log, Position after,
+                                     std::size_t max_entries) const override {
+    return reader_.read(log, after, max_entries);
+  }
+  Result<Payload> read_at(LogId log, Position position) const override {
+    return reader_.read_at(log, position);
+  }
+  Result<Position> head(LogId log) const override {
+    const std::optional<LogState> state = logs_.find(log);
+    return state ? Result<Position>(state->head) : Result<Position>(no_such_log(log));
+  }
+  Result<Position> first(LogId log) const override {
+    const std::optional<LogState> state = logs_.find(log);
+    return state ? Result<Position>(state->first) : Result<Position>(no_such_log(log));
+  }
+
+ private:
+  LogTable logs_;
+  LogReader reader_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LogView>> open_sqlite_view(const std::filesystem::path& folder) {
+  const std::filesystem::path file = database_file(folder);
+  std::error_code code;
+  if (!std::filesystem::exists(file, code)) {
+    return Error{ErrorCode::kNotFound, "there is no " + file.string() + "; name a data folder", ""};
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const Db db, Db::open(file, ""));
+  auto view = std::make_unique<SqliteView>(file);
+  HINDSIGHT_RETURN_IF_ERROR(view->load(db));
+  return std::unique_ptr<LogView>(std::move(view));
+}
+
+}  // namespace hindsight

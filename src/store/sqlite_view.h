@@ -1,0 +1,19 @@
+// A look at the logs of a data folder, beside a server that may be using it.
+//
+// Reads what is committed; changes nothing and takes no lock. What the server commits later is not
+// seen.
+
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "hindsight/result.h"
+#include "src/store/store.h"
+
+namespace hindsight {
+
+/// FAILS: kNotFound (no database there), kNewerVersion, kCorrupt, kIo
+Result<std::unique_ptr<LogView>> open_sqlite_view(const std::filesystem::path& folder);
+
+}  // namespace hindsight
