@@ -11,6 +11,7 @@ namespace hindsight::bench {
 std::vector<Workload> draw_workloads();
 std::vector<Workload> gumbel_workloads();
 std::vector<Workload> tree_workloads();
+std::vector<Workload> library_workloads();
 std::vector<Workload> learn_workloads();
 std::vector<Workload> replay_workloads();
 

@@ -6,6 +6,9 @@
 //   gumbel/vector    the draw of the first 10 / a key for every item, vectorised  n = 10^2 ... 10^6
 //   tree/top10-click the first 10 of a sum tree, and one weight changed by a click
 //                    / 5 us                                                      n = 10^4 ... 10^7
+//   library/top10-click  Ranker::rank, the first 10 of the whole library, and Ranker::learn of one
+//                    click; a call in which the tree is rebuilt takes far longer, and the median
+//                    does not see it / 5 us                                      n = 10^4 ... 10^7
 //   slope/draw, slope/tree               the exponent of the cost in n, fitted to the rows above
 //   learn/klrank-step  scores, cost and gradient step of one click on n candidates
 //                    / one read-exp-write pass over as many doubles             n = 10^2 ... 10^6
@@ -23,8 +26,8 @@ namespace hindsight::bench {
 
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
-  for (auto group :
-       {draw_workloads, gumbel_workloads, tree_workloads, learn_workloads, replay_workloads}) {
+  for (auto group : {draw_workloads, gumbel_workloads, tree_workloads, library_workloads,
+                     learn_workloads, replay_workloads}) {
     std::vector<Workload> more = group();
     std::move(more.begin(), more.end(), std::back_inserter(all));
   }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "hindsight/registry.h"
@@ -36,6 +37,19 @@ void check_saves_and_loads(const hindsight::Ranker& loaded) {
   HINDSIGHT_CHECK(model_hash(**again) == model_hash(loaded));
 }
 
+/// Clicks on the last item shown.
+void learn_from(hindsight::Ranker& ranker, const hindsight::Signals& signals,
+                const hindsight::Result<hindsight::Decision>& decision) {
+  if (!decision.ok()) {
+    return;
+  }
+  hindsight::Feedback feedback;
+  feedback.decision = decision->id;
+  feedback.clicked = {decision->shown().back()};
+  feedback.closed = true;
+  (void)ranker.learn(*decision, feedback, signals);
+}
+
 /// Ranks what is live and clicks on the last item shown. A refusal is fine, a crash is not.
 void use(hindsight::Ranker& ranker) {
   hindsight::Signals signals;
@@ -51,15 +65,14 @@ void use(hindsight::Ranker& ranker) {
   request.candidates = candidates;
   request.k = std::min<std::size_t>(3, candidates.size());
   hindsight::Rng rng(kSeed);
-  const hindsight::Result<hindsight::Decision> decision = ranker.rank(request, signals, rng);
-  if (!decision.ok()) {
-    return;
+  learn_from(ranker, signals, ranker.rank(request, signals, rng));
+  const auto terms = ranker.params().find("context_terms");
+  if (terms != ranker.params().end() && std::get<double>(terms->second) <= 1000.0) {
+    request.context_key = 5;
+    learn_from(ranker, signals, ranker.rank(request, signals, rng));
   }
-  hindsight::Feedback feedback;
-  feedback.decision = decision->id;
-  feedback.clicked = {decision->shown().back()};
-  feedback.closed = true;
-  (void)ranker.learn(*decision, feedback, signals);
+  request = {.decision = request.decision, .whole_library = true, .k = request.k};
+  learn_from(ranker, signals, ranker.rank(request, signals, rng));
 }
 
 void load_and_use(Bytes bytes) {

@@ -57,6 +57,9 @@ std::vector<hindsight::ParamMap> variants(const hindsight::RankerInfo& info) {
     if (const bool* on = std::get_if<bool>(&spec.default_value)) {
       all.push_back({{name, !*on}});
     }
+    if (name == "context_terms") {
+      all.push_back({{name, 8.0}});  // few: seeds are short
+    }
     for (const std::string_view word : spec.words) {
       all.push_back({{name, std::string(word)}});
       if (name == "phi") {
@@ -89,6 +92,10 @@ void teach(hindsight::Ranker& ranker) {
     request.decision = {.source = 0, .counter = n};
     request.candidates = candidates;
     request.k = 2;
+    const auto terms = ranker.params().find("context_terms");
+    if (terms != ranker.params().end() && std::get<double>(terms->second) == 8.0) {
+      request.context_key = n;
+    }
     const auto decision = ranker.rank(request, signals, rng);
     HINDSIGHT_CHECK(decision.ok());
     hindsight::Feedback feedback;

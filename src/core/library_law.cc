@@ -65,6 +65,9 @@ void LibraryLaw::remove(ItemIndex item, const BallWeights& weights) {
 void LibraryLaw::follow(const BallWeights& weights, std::span<const ItemIndex> touched) {
   Extremes extremes{.largest = largest_};
   for (const ItemIndex item : touched) {
+    __builtin_prefetch(listed_.data() + item);  // far apart in a large library
+  }
+  for (const ItemIndex item : touched) {
     if (listed_[item] == 0) {
       listed_[item] = 1;
       moved_.push_back(item);

@@ -77,7 +77,7 @@ ChoiceFeatures LinearRanker::view(std::span<const ItemIndex> items, const Featur
           .rows = params_.features ? &rows : nullptr,
           .n = items.size(),
           .context = slots,
-          .context_factor = context_factor(params_.steps.feature_bound)};
+          .context_factor = slots.empty() ? 1.0 : context_factor(params_.steps.feature_bound)};
 }
 
 Result<void> LinearRanker::check_length(double squared_features, const std::string& field) const {

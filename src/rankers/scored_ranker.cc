@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 #include <optional>
 
 #include "src/core/check.h"
@@ -86,28 +87,31 @@ Result<Decision> ScoredRanker::rank_by_tree(const SumTree& tree, double shift,
   HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, tree.positive()));
   HINDSIGHT_ASSIGN_OR_RETURN(const DrawnList list, tree.draw_top_k(request.k, rng));
   const double total = tree.total();
-  std::vector<double> scores;
-  Drawn drawn;
-  for (const std::uint32_t item : list.order) {
-    const double weight = tree.weight(item);
-    drawn.order.push_back(static_cast<std::uint32_t>(scores.size()));
-    drawn.prob_first.push_back(weight / total);
-    scores.push_back(det_log(weight) + shift);
-  }
-  drawn.log_propensity = std::min(*list.log_propensity, 0.0);
-  if (options_.redraw && request.k < tree.positive()) {
-    HINDSIGHT_RETURN_IF_ERROR(redraw(scores, drawn, rng));
-    drawn.log_propensity.reset();
-  }
   Decision decision;
   decision.ranker = options_.name;
   decision.choice_set = options_.choice_set;
   decision.shown_count = request.k;
-  decision.log_propensity = drawn.log_propensity;
-  for (const std::uint32_t i : drawn.order) {
-    decision.items.push_back(list.order[i]);
-    decision.score.push_back(scores[i]);
-    decision.prob_first.push_back(drawn.prob_first[i]);
+  decision.log_propensity = std::min(*list.log_propensity, 0.0);
+  decision.items.assign(list.order.begin(), list.order.end());
+  decision.score.reserve(request.k);
+  decision.prob_first.reserve(request.k);
+  for (const ItemIndex item : decision.items) {
+    const double weight = tree.weight(item);
+    decision.score.push_back(det_log(weight) + shift);
+    decision.prob_first.push_back(weight / total);
+  }
+  if (options_.redraw && request.k < tree.positive()) {
+    Drawn drawn{.order = {}, .prob_first = decision.prob_first, .log_propensity = std::nullopt};
+    drawn.order.resize(request.k);
+    std::iota(drawn.order.begin(), drawn.order.end(), 0U);
+    const std::vector<double> scores = decision.score;
+    HINDSIGHT_RETURN_IF_ERROR(redraw(scores, drawn, rng));
+    for (std::size_t i = 0; i < request.k; ++i) {
+      decision.items[i] = list.order[drawn.order[i]];
+      decision.score[i] = scores[drawn.order[i]];
+      decision.prob_first[i] = drawn.prob_first[drawn.order[i]];
+    }
+    decision.log_propensity.reset();
   }
   return decision;
 }

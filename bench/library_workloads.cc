@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "bench/workload_groups.h"
+#include "hindsight/registry.h"
+#include "hindsight/signals.h"
+#include "src/core/check.h"
+#include "src/core/regret.h"
+
+namespace hindsight::bench {
+namespace {
+
+constexpr double kBudgetNs = 5'000.0;
+constexpr std::size_t kList = 10;
+/// Before the clock runs: the large first steps of the learner, which change every score, are over.
+constexpr std::uint64_t kClicksBefore = 20'000;
+
+/// A ranker that draws from its whole library, is clicked, and learns.
+struct LibraryRanker {
+  std::unique_ptr<Ranker> ranker = *make_ranker("noregret-klrank", {{"library", true}});
+  Signals signals;
+  Rng rng{1};
+  std::uint64_t clicks = 0;
+  bool valid = true;
+
+  explicit LibraryRanker(std::size_t n) {
+    constexpr std::size_t kBatch = 10'000;
+    for (std::size_t begin = 0; begin < n; begin += kBatch) {
+      std::vector<Item> items(std::min(kBatch, n - begin));
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        items[i].index = static_cast<ItemIndex>(begin + i);
+      }
+      HINDSIGHT_CHECK(ranker->add_items(items).ok());
+    }
+    while (clicks < kClicksBefore) {
+      rank_and_click();
+    }
+  }
+
+  double rank_and_click() {
+    Request request;
+    request.decision = {0, ++clicks};
+    request.whole_library = true;
+    request.max_scan = 0;
+    request.k = kList;
+    const auto decision = ranker->rank(request, signals, rng);
+    HINDSIGHT_CHECK(decision.ok());
+    const Feedback feedback{.decision = decision->id,
+                            .clicked = {decision->items[rng.below(kList)]}};
+    HINDSIGHT_CHECK(ranker->learn(*decision, feedback, signals).ok());
+    valid = valid && decision->items.size() == kList && ranker->is_live(decision->items.back()) &&
+            decision->items.front() != decision->items.back();
+    return *decision->log_propensity;
+  }
+
+  Result<void> check() const {
+    return valid && ranker->regret()->clicks() == clicks
+               ? Result<void>()
+               : Error{ErrorCode::kCorrupt, "a list was not valid, or a click was lost", ""};
+  }
+};
+
+}  // namespace
+
+std::vector<Workload> library_workloads() {
+  std::vector<Workload> workloads;
+  for (std::size_t n = 10'000; n <= 10'000'000; n *= 10) {
+    workloads.push_back({.name = "library/top10-click",
+                         .n = n,
+                         .aim = n >= 1'000'000 ? std::optional(1.0) : std::nullopt,
+                         .budget_ns = kBudgetNs,
+                         .prepare = [n]() -> Prepared {
+                           auto library = std::make_shared<LibraryRanker>(n);
+                           return {.test = [library] { return library->rank_and_click(); },
+                                   .baseline = {},
+                                   .check = [library] { return library->check(); }};
+                         }});
+  }
+  return workloads;
+}
+
+}  // namespace hindsight::bench
