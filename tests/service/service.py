@@ -1,0 +1,58 @@
+"""A running server for tests: started on a free port over a data folder, stopped or killed."""
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "client"))
+from hindsight_client import Client  # noqa: E402
+
+
+class Service:
+    """One process. `options` are flags of `hindsight serve`."""
+
+    def __init__(self, program, folder, *options, environment=None):
+        self.folder = pathlib.Path(folder)
+        self.log = open(self.folder.parent / "server.log", "ab")  # pylint: disable=consider-using-with
+        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
+            [program, "serve", "--data", str(folder), "--listen", "127.0.0.1:0", *options],
+            stdout=subprocess.PIPE, stderr=self.log, env=environment, text=True)
+        self.url = None
+        # The first line says where; a process that ends before it has no address.
+        line = self.process.stdout.readline()
+        found = re.search(r"http://[0-9.:]+", line)
+        if found:
+            self.url = found.group(0)
+
+    def client(self, timeout=30):
+        return Client(self.url, (self.folder / "admin.key").read_text().strip(), timeout=timeout)
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        self.process.kill()
+        self._end()
+
+    def stop(self, timeout=120):
+        """Graceful. RETURNS: the exit code."""
+        self.process.terminate()
+        self._end(timeout)
+        return self.process.returncode
+
+    def wait(self, seconds):
+        """RETURNS: whether the process ended by itself in that time."""
+        end = time.monotonic() + seconds
+        while self.alive() and time.monotonic() < end:
+            time.sleep(0.005)
+        return not self.alive()
+
+    def _end(self, timeout=120):
+        self.process.wait(timeout)
+        self.process.stdout.close()
+        self.log.close()
+
+    def reap(self):
+        """After wait() said that it ended."""
+        self._end()
