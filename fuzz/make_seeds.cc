@@ -13,6 +13,7 @@
 #include "hindsight/registry.h"
 #include "hindsight/signals.h"
 #include "src/core/check.h"
+#include "src/engine/event.h"
 
 namespace {
 
@@ -127,6 +128,39 @@ void write_model_seeds(const fs::path& folder) {
   }
 }
 
+/// Logs of a few events: each entry its 16-bit length, then its bytes (fuzz_events.cc).
+void write_event_seeds(const fs::path& folder) {
+  using namespace hindsight;  // NOLINT(google-build-using-namespace)
+  DecisionEvent decided;
+  decided.decision.id = {.source = 1, .counter = 1};
+  decided.decision.items = {0, 1};
+  decided.decision.shown_count = 2;
+  decided.decision.score = {0.0, 0.0};
+  decided.decision.prob_first = {0.5, 0.5};
+  decided.appended = {"z"};
+  const ClickRecord click{
+      .decision = decided.decision.id, .issued_here = true, .item = "a", .event = "e"};
+  const std::vector<decltype(Event::body)> bodies = {
+      ItemsEvent{.items = {{.id = "a", .topics = {"t"}, .features = {{"x", 0.5}}, .links = {}},
+                           {.id = "b", .topics = {}, .features = {}, .links = {"a"}}},
+                 .feature_names = {"y"},
+                 .by_use = false},
+      decided,
+      ClicksEvent{.clicks = {click, click}},
+      RemoveEvent{.id = "b"},
+      WindowClosedEvent{.through_ms = 10},
+      ClicksEvent{.clicks = {click}}};
+  std::string log;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const std::vector<std::byte> bytes =
+        encode_event({.id = {.source = 1, .sequence = i + 1}, .clock_ms = 10, .body = bodies[i]});
+    log.push_back(static_cast<char>(bytes.size() % 256));
+    log.push_back(static_cast<char>(bytes.size() / 256));
+    log.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    write(folder / std::to_string(i), log);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -136,5 +170,6 @@ int main(int argc, char** argv) {
   }
   write_table_seeds(fs::path(argv[1]) / "fuzz_table_reader");
   write_model_seeds(fs::path(argv[1]) / "fuzz_save_format");
+  write_event_seeds(fs::path(argv[1]) / "fuzz_events");
   return 0;
 }

@@ -186,7 +186,8 @@ bool get_body(ByteReader& in, DecisionEvent& body) {
     decision.log_propensity = log_propensity;
   }
   return choice_set <= static_cast<std::uint8_t>(ChoiceSet::kCandidates) &&
-         shown <= decision.items.size();
+         shown <= decision.items.size() && decision.score.size() == decision.items.size() &&
+         decision.prob_first.size() == decision.items.size();
 }
 
 void put_body(ByteWriter& out, const ClicksEvent& body) {

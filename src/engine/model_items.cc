@@ -37,6 +37,18 @@ class Names {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
+// A name of more than kMaxIdBytes bytes: no caller's, since calls are checked before.
+bool too_long(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.size() > kMaxIdBytes; });
+}
+
+bool too_long(const ItemInput& item) {
+  return item.id.size() > kMaxIdBytes || too_long(item.topics) ||
+         std::any_of(item.features.begin(), item.features.end(),
+                     [](const auto& feature) { return feature.first.size() > kMaxIdBytes; });
+}
+
 // Sorts features by column. FAILS: kInvalidArgument (the same name twice), kNotFinite
 Result<void> put_features(const NamedFeatures& features, Names& columns, const std::string& field,
                           ItemInfo& info) {
@@ -65,6 +77,11 @@ Result<void> put_features(const NamedFeatures& features, Names& columns, const s
 }  // namespace
 
 Result<ItemsChange> Model::resolve(const ItemsEvent& event) const {
+  if (too_long(event.feature_names) ||
+      std::any_of(event.items.begin(), event.items.end(),
+                  [](const ItemInput& item) { return too_long(item); })) {
+    return Error{ErrorCode::kTooLarge, "names have at most 256 bytes", "items"};
+  }
   ItemsChange change;
   Names topics(topics_, change.new_topics);
   Names columns(columns_, change.new_columns);
