@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "src/core/check.h"
 
@@ -91,13 +92,51 @@ void Collection::append(const Event& event, Waiter waiter) {
     waiter(stop_reason_);
     return;
   }
-  std::vector<Payload> payloads;
-  payloads.push_back(encode_event(event));
-  shared_.store.append(log_.id, std::move(payloads),
+  Payload payload = encode_event(event);
+  // Under the lock, so that a click never overtakes its decision.
+  const std::lock_guard lock(decisions_mutex_);
+  decisions_.push_back(std::move(payload));
+  decisions_bytes_ = 0;
+  shared_.store.append(log_.id, std::exchange(decisions_, {}),
                        [self = shared_from_this(), sequence](Result<Position> result) {
                          if (!result.ok()) {
                            self->answer(sequence, result.error());
                          }
+                       });
+}
+
+void Collection::append_behind(const Event& event) {
+  constexpr std::size_t kEnough = std::size_t{1} << 18;
+  Payload payload = encode_event(event);
+  bool first = false;
+  bool enough = false;
+  {
+    const std::lock_guard lock(decisions_mutex_);
+    first = decisions_.empty();
+    decisions_bytes_ += payload.size();
+    enough = decisions_bytes_ >= kEnough;
+    decisions_.push_back(std::move(payload));
+  }
+  if (enough) {
+    flush_decisions();
+  } else if (first) {
+    shared_.flusher.ask([self = shared_from_this()] { self->flush_decisions(); });
+  }
+}
+
+void Collection::flush_decisions() {
+  const std::lock_guard lock(decisions_mutex_);
+  if (decisions_.empty()) {
+    return;
+  }
+  decisions_bytes_ = 0;
+  ++flushes_under_way_;
+  // A store that fails says so by itself; the decisions' clicks will find no decision.
+  shared_.store.append(log_.id, std::exchange(decisions_, {}),
+                       [self = shared_from_this()](const Result<Position>& /*result*/) {
+                         const std::lock_guard lock_again(self->decisions_mutex_);
+                         --self->flushes_under_way_;
+                         self->decisions_written_.notify_all();
                        });
 }
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "src/engine/engine.h"
+#include "src/engine/flusher.h"
 #include "src/engine/left_right.h"
 #include "src/engine/page_cache.h"
 #include "src/engine/recovery.h"
@@ -40,9 +41,13 @@ struct EngineShared {
   std::atomic<std::uint64_t> next_decision{1};
   TaskPool learners;
   TaskPool background{1};  // work that may take long: making and deleting collections, erasures
+  Flusher flusher;
 
   EngineShared(Store& store_, EngineOptions options_)
-      : store(store_), options(std::move(options_)), learners(options.learner_threads) {}
+      : store(store_),
+        options(std::move(options_)),
+        learners(options.learner_threads),
+        flusher(std::chrono::milliseconds(options.flush_ms)) {}
   void warn(std::string_view text) const {
     if (options.warn) {
       options.warn(text);
@@ -79,7 +84,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   /// Closes windows that have ended; takes a snapshot where one is due.
   void tick();
   Result<void> take_snapshot();
-  /// Waits until what is durable now is in the published model.
+  /// Waits until what was appended before is in the published model.
   void settle();
   std::optional<Error> failure() const;
   LogId log() const { return log_.id; }
@@ -90,7 +95,11 @@ class Collection : public std::enable_shared_from_this<Collection> {
 
   // Appending (collection.cc).
   Event make_event(decltype(Event::body) body);
+  /// Appends an event, behind the decisions that came before it, and answers when it is folded.
   void append(const Event& event, Waiter waiter);
+  /// Appends a decision soon, for which nobody waits.
+  void append_behind(const Event& event);
+  void flush_decisions();
   void answer(std::uint64_t sequence, Result<Applied> result);
   Result<void> check_budget(const Model& model, std::uint64_t more) const;
 
@@ -118,7 +127,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
                                  const Candidates& candidates);
   void add_unknown(RankInput input, Candidates candidates, Callback<RankReply> done);
   void finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done);
-  void keep_for_paging(const RankInput& input, const Candidates& candidates, const Ranked& ranked);
+  void keep_for_paging(RankInput input, Candidates candidates, const Decision& decision);
   void next_page(RankInput input, Callback<RankReply> done);
 
   ItemView view_of(const Model& model, ItemIndex item) const;
@@ -129,6 +138,12 @@ class Collection : public std::enable_shared_from_this<Collection> {
   LeftRight<Model> models_;
   PageCache pages_;
   std::atomic<std::uint64_t> next_sequence_{1};
+
+  std::mutex decisions_mutex_;
+  std::vector<Payload> decisions_;  // on their way to the store
+  std::size_t decisions_bytes_ = 0;
+  int flushes_under_way_ = 0;
+  std::condition_variable decisions_written_;
 
   std::mutex waiters_mutex_;
   std::unordered_map<std::uint64_t, Waiter> waiters_;

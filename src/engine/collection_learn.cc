@@ -75,8 +75,10 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
     }
   }
   const Position position = fold_->position();
-  models_.hidden().set_version(position);
-  models_.publish();
+  if (!changes.empty()) {
+    models_.hidden().set_version(position);
+    models_.publish();
+  }
   if (events_since_snapshot_ == 0) {
     first_event_since_snapshot_ms_ = shared_.options.clock();
   }
@@ -85,10 +87,12 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
     building_ = true;
   }
   publish_stats();
-  for (const ModelChange& change : changes) {
-    change(models_.hidden());
+  if (!changes.empty()) {
+    for (const ModelChange& change : changes) {
+      change(models_.hidden());
+    }
+    models_.hidden().set_version(position);
   }
-  models_.hidden().set_version(position);
   if (rebuild) {
     start_build();
   }
@@ -133,6 +137,11 @@ std::optional<Error> Collection::failure() const {
 }
 
 void Collection::settle() {
+  flush_decisions();
+  {
+    std::unique_lock lock(decisions_mutex_);
+    decisions_written_.wait(lock, [this] { return flushes_under_way_ == 0; });
+  }
   const Result<Position> head = shared_.store.head(log_.id);
   if (!head.ok()) {
     return;
@@ -267,6 +276,7 @@ Result<void> Collection::take_snapshot() {
       return {};  // a ranker on its way in is not saved: after a crash it is built again
     }
     position = fold_->position();
+    models_.hidden().set_version(position);  // decisions alone publish nothing
     bytes = snapshot_bytes(*fold_, models_.hidden());
     events_since_snapshot_ = 0;
   }

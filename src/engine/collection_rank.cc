@@ -177,9 +177,9 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
     if (!result.ok()) {
       return done(result.error());
     }
-    keep_for_paging(input, *candidates, *result);
     before_reply = model->config().decisions_before_reply;
     ranked = *std::move(result);
+    keep_for_paging(std::move(input), *std::move(candidates), ranked.event.decision);
   }
   finish_rank(std::move(ranked), before_reply, std::move(done));
 }
@@ -261,7 +261,7 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
 void Collection::finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done) {
   const Event event = make_event(std::move(ranked.event));
   if (!before_reply) {
-    append(event, nullptr);
+    append_behind(event);
     return done(std::move(ranked.reply));
   }
   append(event, [reply = std::move(ranked.reply),
@@ -270,37 +270,58 @@ void Collection::finish_rank(Ranked ranked, bool before_reply, Callback<RankRepl
   });
 }
 
-void Collection::keep_for_paging(const RankInput& input, const Candidates& candidates,
-                                 const Ranked& ranked) {
-  const Decision& decision = ranked.event.decision;
+void Collection::keep_for_paging(RankInput input, Candidates candidates, const Decision& decision) {
   if (candidates.whole_library || decision.shown_count >= candidates.items.size()) {
     return;
   }
   auto list = std::make_shared<PagedList>();
+  if (candidates.owned.empty()) {
+    list->rest.assign(candidates.items.begin(), candidates.items.end());
+  } else {
+    list->rest = std::move(candidates.owned);
+  }
+  list->priors = std::move(candidates.priors);
+  list->features = std::move(candidates.features);
   const auto shown = decision.shown();
-  std::vector<ItemIndex> sorted(shown.begin(), shown.end());
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<std::uint32_t> kept;
-  for (std::uint32_t i = 0; i < candidates.items.size(); ++i) {
-    if (!std::binary_search(sorted.begin(), sorted.end(), candidates.items[i])) {
-      list->rest.push_back(candidates.items[i]);
-      kept.push_back(i);
-      if (!candidates.priors.empty()) {
-        list->priors.push_back(candidates.priors[i]);
-      }
-    }
-  }
-  if (!candidates.features.empty()) {
-    list->features = select_rows(candidates.features, kept);
-  }
-  list->input.query = input.query;
-  list->input.user = input.user;
-  list->input.session = input.session;
-  list->input.group = input.group;
-  list->input.context_key = input.context_key;
+  list->just_shown.assign(shown.begin(), shown.end());
+  list->input.query = std::move(input.query);
+  list->input.user = std::move(input.user);
+  list->input.session = std::move(input.session);
+  list->input.group = std::move(input.group);
+  list->input.context_key = std::move(input.context_key);
   list->shown = decision.shown_count;
   pages_.put(decision.id, std::move(list));
 }
+
+namespace {
+
+// Takes what was shown last out of what may still be shown. Put off until a page is asked for: most
+// lists have one.
+void forget_shown(PagedList& list) {
+  std::sort(list.just_shown.begin(), list.just_shown.end());
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t i = 0; i < list.rest.size(); ++i) {
+    if (!std::binary_search(list.just_shown.begin(), list.just_shown.end(), list.rest[i])) {
+      kept.push_back(i);
+    }
+  }
+  const auto pick = [&](auto& values) {
+    if (!values.empty()) {
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        values[i] = values[kept[i]];
+      }
+      values.resize(kept.size());
+    }
+  };
+  if (!list.features.empty()) {
+    list.features = select_rows(list.features, kept);
+  }
+  pick(list.rest);
+  pick(list.priors);
+  list.just_shown.clear();
+}
+
+}  // namespace
 
 void Collection::next_page(RankInput input, Callback<RankReply> done) {
   const std::optional<Tokens::Parsed> parsed = tokens_.parse_decision(input.decision);
@@ -324,6 +345,7 @@ void Collection::next_page(RankInput input, Callback<RankReply> done) {
                       "the next page of this list begins at " + std::to_string(list->shown),
                       "offset"});
   }
+  forget_shown(*list);
   Ranked ranked;
   bool before_reply = false;
   {
@@ -359,28 +381,7 @@ void Collection::next_page(RankInput input, Callback<RankReply> done) {
     ranked = *std::move(result);
   }
   const auto shown = ranked.event.decision.shown();
-  const auto was_shown = [&](ItemIndex item) {
-    return std::find(shown.begin(), shown.end(), item) != shown.end();
-  };
-  std::vector<std::uint32_t> kept;
-  for (std::uint32_t i = 0; i < list->rest.size(); ++i) {
-    if (!was_shown(list->rest[i])) {
-      kept.push_back(i);
-    }
-  }
-  const auto pick = [&](auto& values) {
-    if (!values.empty()) {
-      for (std::size_t i = 0; i < kept.size(); ++i) {
-        values[i] = values[kept[i]];
-      }
-      values.resize(kept.size());
-    }
-  };
-  if (!list->features.empty()) {
-    list->features = select_rows(list->features, kept);
-  }
-  pick(list->rest);
-  pick(list->priors);
+  list->just_shown.assign(shown.begin(), shown.end());
   list->pages.emplace(list->shown, ranked.reply);
   list->shown += shown.size();
   finish_rank(std::move(ranked), before_reply, std::move(done));

@@ -43,6 +43,7 @@ class LocalEngine final : public Engine {
     if (timer_.joinable()) {
       timer_.join();
     }
+    shared_.flusher.stop();
     shared_.background.stop();
     for (const auto& [name, collection] : all()) {
       if (!shared_.store.failure()) {

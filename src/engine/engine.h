@@ -35,8 +35,9 @@ struct EngineOptions {
   int learner_threads = 2;
   bool timers = true;  // close windows, take snapshots; off in tests that call tick() themselves
   std::int64_t tick_ms = 200;
-  std::uint64_t snapshot_events = 200'000;                   // a snapshot after so many events,
-  std::int64_t snapshot_ms = 5LL * 60 * 1000;                // or so long after the first of them
+  std::uint64_t snapshot_events = 200'000;     // a snapshot after so many events,
+  std::int64_t snapshot_ms = 5LL * 60 * 1000;  // or so long after the first of them
+  std::int64_t flush_ms = 5;                   // how long decisions may wait to be written together
   std::size_t decision_cache_bytes = std::size_t{64} << 20;  // per collection
   std::size_t page_cache_entries = 10'000;  // permutations that can be paged through
   /// Something that an operator should know: one line, no secrets.

@@ -24,11 +24,11 @@ namespace hindsight {
 /// A list that can be paged through. Its owner locks `mutex` while a page is made.
 struct PagedList {
   std::mutex mutex;
-  RankInput input;              // without candidates: those are below
-  std::vector<ItemIndex> rest;  // candidates that were not shown, in the caller's order
-  std::vector<double> priors;   // of each of them, or empty
-  FeatureRows features;         // of each of them, or empty
-  bool from_topic_or_library = false;
+  RankInput input;                    // without candidates: those are below
+  std::vector<ItemIndex> rest;        // candidates that were not shown, but for the latest page
+  std::vector<ItemIndex> just_shown;  // the latest page
+  std::vector<double> priors;         // of each of them, or empty
+  FeatureRows features;               // of each of them, or empty
   std::size_t shown = 0;
   std::map<std::size_t, RankReply> pages;  // that were given, by their offset
 };

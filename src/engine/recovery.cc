@@ -94,7 +94,11 @@ Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* cho
 
 Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<Position> positions, store.snapshots(log.id));
+  HINDSIGHT_ASSIGN_OR_RETURN(const Position first, store.first(log.id));
   for (const Position position : positions) {
+    if (first > position + 1) {
+      break;  // what came between was dropped: this and older ones lead nowhere
+    }
     Result<std::vector<std::byte>> bytes = store.get_snapshot(log.id, position);
     Result<Folded> folded =
         bytes.ok() ? load_snapshot(store, log.id, *bytes, options) : Result<Folded>(bytes.error());
