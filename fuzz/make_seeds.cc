@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -161,6 +162,26 @@ void write_event_seeds(const fs::path& folder) {
   }
 }
 
+/// The first byte says who reads the rest (fuzz_requests.cc).
+void write_request_seeds(const fs::path& folder) {
+  const std::pair<char, std::string_view> requests[] = {
+      {0, R"({"query":"q","candidates":["b1",{"id":"b2","features":{"f":1.5},"prior":-2}],"k":3})"},
+      {0, R"({"topic":"t","user":"u","session":"s","group":"g","context_key":"c"})"},
+      {0, R"({"decision":"d_1","offset":10,"k":10,"on_unknown":"append"})"},
+      {1, R"({"clicks":[{"decision":"d_1","item":"b\u00e9","event":"e-1"}]})"},
+      {2, R"({"items":[{"id":"b1","topics":["t"],"features":{"f":1e-3},"links":["b0"]}]})"},
+      {3, R"({"ranker":"klrank","params":{"alpha":3,"start":"warm","redraw":true},"seed":7,)"
+          R"("window_seconds":1.5,"on_unknown":"error","control":0.5,"log_queries":true,)"
+          R"("max_open":5,"memory_budget":1048576,"retain_days":3,"history":"discard"})"},
+      {4, "/v1/collections/books/items/b%C3%A9?cursor=x%20y&limit=10"},
+      {4, "/v1/collections/books/decisions/d_1"},
+  };
+  int number = 0;
+  for (const auto& [reader, text] : requests) {
+    write(folder / std::to_string(number++), reader + std::string(text));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,5 +192,6 @@ int main(int argc, char** argv) {
   write_table_seeds(fs::path(argv[1]) / "fuzz_table_reader");
   write_model_seeds(fs::path(argv[1]) / "fuzz_save_format");
   write_event_seeds(fs::path(argv[1]) / "fuzz_events");
+  write_request_seeds(fs::path(argv[1]) / "fuzz_requests");
   return 0;
 }

@@ -1,76 +1,75 @@
-// JSON that goes out: RapidJSON's writer with our values.
+// JSON that goes out, written straight into one text.
+//
+// Values follow each other as they are called; commas are the writer's business, the right order of
+// keys and values the caller's. (RapidJSON's writer computes with a null pointer when it is new,
+// which the sanitizers of clang refuse.)
 //
 // Thread-safety: an object belongs to one thread.
 
 #pragma once
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace hindsight {
 
 class JsonWriter {
  public:
-  JsonWriter& key(std::string_view name) {
-    writer_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
-    return *this;
-  }
-  void text(std::string_view value) {
-    writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-  }
+  JsonWriter() { out_.reserve(kFirstBytes); }
+
+  JsonWriter& key(std::string_view name);
+  /// REQUIRES: UTF-8
+  void text(std::string_view value);
   /// The shortest digits that read back as the same number; null for what JSON cannot say.
-  void number(double value) {
-    if (!std::isfinite(value)) {
-      writer_.Null();
-      return;
-    }
-    std::array<char, 32> digits;
-    const std::to_chars_result end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value);
-    writer_.RawValue(digits.data(), static_cast<std::size_t>(end.ptr - digits.data()),
-                     rapidjson::kNumberType);
-  }
-  void number(const std::optional<double>& value) {
-    number(value.value_or(std::numeric_limits<double>::quiet_NaN()));
-  }
-  void whole(std::uint64_t value) { writer_.Uint64(value); }
-  void whole_signed(std::int64_t value) { writer_.Int64(value); }
-  void flag(bool value) { writer_.Bool(value); }
-  void null() { writer_.Null(); }
+  void number(double value);
+  void number(const std::optional<double>& value);
+  void whole(std::uint64_t value);
+  void whole_signed(std::int64_t value);
+  void flag(bool value) { plain(value ? "true" : "false"); }
+  void null() { plain("null"); }
 
   template <class Body>
   void object(Body body) {
-    writer_.StartObject();
+    plain("{");
     body();
-    writer_.EndObject();
+    out_ += '}';
   }
   template <class Range, class Each>
   void array(const Range& range, Each each) {
-    writer_.StartArray();
+    plain("[");
     for (const auto& element : range) {
       each(element);
     }
-    writer_.EndArray();
+    out_ += ']';
   }
   template <class Range>
   void texts(const Range& range) {
     array(range, [this](std::string_view element) { text(element); });
   }
 
-  std::string take() const { return {buffer_.GetString(), buffer_.GetSize()}; }
+  /// RETURNS: what was written; the writer is empty again.
+  std::string take() { return std::exchange(out_, {}); }
 
  private:
-  rapidjson::StringBuffer buffer_{nullptr, 1024};
-  rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
+  static constexpr std::size_t kFirstBytes = 1024;
+
+  /// A value that needs no escapes, after a comma where one belongs.
+  void plain(std::string_view value) {
+    separate();
+    out_ += value;
+  }
+  void separate() {
+    // A text ends with its quote, so that these signs are never the end of one.
+    if (!out_.empty() && out_.back() != '{' && out_.back() != '[' && out_.back() != ':') {
+      out_ += ',';
+    }
+  }
+  void escaped(std::string_view value);
+
+  std::string out_;
 };
 
 }  // namespace hindsight

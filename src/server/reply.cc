@@ -22,10 +22,7 @@ void add_headers(const Error& error, HttpResponse& response) {
 }  // namespace
 
 Reply::Reply(Setup setup, const HttpRequest& request, Respond respond)
-    : setup_(setup),
-      respond_(std::move(respond)),
-      head_(request.method == "HEAD"),
-      start_ns_(setup.clock()) {
+    : setup_(setup), respond_(std::move(respond)), start_ns_(setup.clock()) {
   if (setup_.log) {
     peer_ = request.peer;
     method_ = request.method;
@@ -74,10 +71,6 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
   if (!cors_origin_.empty()) {
     response.headers.emplace_back("Access-Control-Allow-Origin", cors_origin_);
     response.headers.emplace_back("Vary", "Origin");
-  }
-  if (head_) {
-    response.body.clear();
-    response.stream.reset();
   }
   const int status = response.status;
   respond_(std::move(response));

@@ -84,7 +84,6 @@ class Reply {
   std::string cors_origin_;
   std::string peer_;    // only for the log
   std::string method_;  // likewise
-  bool head_;           // send no body
   std::int64_t start_ns_;
   std::atomic<bool> answered_ = false;
 };

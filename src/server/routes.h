@@ -62,7 +62,7 @@ struct RouteMatch {
   std::string id;              // decoded: of an item, a decision or a user
 };
 
-/// HEAD is answered wherever GET is.
+/// HEAD is answered wherever GET is, with the same body; the HTTP server does not send it.
 RouteMatch match_route(std::string_view method, std::string_view path);
 
 /// RETURNS: "GET, HEAD, DELETE"; empty for an unknown path.

@@ -50,6 +50,29 @@ TEST(JsonNumbers, ReadBackAsTheSameBits) {
   EXPECT_TRUE(ok);
 }
 
+TEST(JsonTexts, ReadBackAsTheSameBytes) {
+  std::string all;
+  for (int c = 0; c < 0x80; ++c) {
+    all += static_cast<char>(c);
+  }
+  all += "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80{[:,";
+  JsonWriter json;
+  json.object([&] {
+    json.key(all).array(std::vector<int>{1, 2}, [&](int) { json.text(all); });
+    json.key("empty").object([] {});
+    json.key("none").texts(std::vector<std::string>());
+    json.key("").text("");
+  });
+  const std::string text = json.take();
+  const auto root = parse_json(text);
+  ASSERT_TRUE(root.ok()) << text;
+  simdjson::dom::object object;
+  ASSERT_EQ(root->get(object), simdjson::SUCCESS);
+  ASSERT_EQ(object.size(), 4U);
+  EXPECT_EQ(object.begin().key(), all);
+  EXPECT_EQ(object.begin().value().at(1).get_string().value_unsafe(), all);
+}
+
 TEST(ErrorJson, LeavesOutAnEmptyFieldAndEscapesTheRest) {
   EXPECT_EQ(error_json({ErrorCode::kNotFound, "no", ""}),
             R"({"error":{"code":"not_found","message":"no"}})");
