@@ -3,6 +3,7 @@
 
 Usage: docs_test.py SOURCE_FOLDER PROGRAM
 """
+import json
 import pathlib
 import re
 import shlex
@@ -13,13 +14,15 @@ import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(2)).resolve()
 SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(SOURCE / "tests" / "service"))
+from service import Service  # noqa: E402
 PAGES = sorted([*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md")])
 TEXT_FILES = ("*.md", "*.h", "*.cc", "*.py")
 
 PATH = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*/?")
 SUFFIXES = (".md", ".h", ".cc", ".sh", ".py", ".cmake", ".json", ".txt")
 # Made by running the program, or sent by the reader.
-NOT_OURS = re.compile(r"build/.*|report\.(html|json)|papers\.tsv|citations\.tsv")
+NOT_OURS = re.compile(r"build/.*|(\./)?hindsight-data.*|[A-Z]+/.*|/.*|report\.(html|json)|papers\.tsv|citations\.tsv")
 
 
 def named_paths(text):
@@ -110,6 +113,29 @@ class Documents(unittest.TestCase):
             for arguments in commands:
                 done = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
+
+    def test_readme_tour_works_as_printed(self):
+        text = (SOURCE / "README.md").read_text()
+        blocks = re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+        first = next(i for i, block in enumerate(blocks) if block.startswith("call()"))
+        tour = "".join(block for block in blocks[first:] if "call" in block)
+        with tempfile.TemporaryDirectory() as folder:
+            service = Service(str(PROGRAM), pathlib.Path(folder) / "hindsight-data")
+            try:
+                self.assertIsNotNone(service.url)
+                # The port may be in use here; everything else is as printed.
+                script = tour.replace("http://127.0.0.1:8080", service.url)
+                self.assertNotEqual(script, tour)
+                done = subprocess.run(["bash", "-euc", script], cwd=folder, capture_output=True, text=True)
+            finally:
+                service.stop()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(answers[1]["added"], 3)
+        self.assertEqual({round(item["prob_first"], 6) for item in answers[2]["items"]}, {0.333333})
+        after = {item["id"]: item["prob_first"] for item in answers[3]["items"]}
+        self.assertGreater(after["topology"], 0.9)
+        self.assertEqual(answers[4]["clicks"]["learned"], 30)
 
 
 if __name__ == "__main__":
