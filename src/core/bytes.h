@@ -61,6 +61,9 @@ class ByteWriter {
     }
   }
 
+  /// Makes room for `size` bytes at once.
+  void reserve(std::size_t size) { bytes_.reserve(size); }
+
   const std::vector<std::byte>& bytes() const { return bytes_; }
   std::vector<std::byte> take() { return std::move(bytes_); }
 

@@ -225,6 +225,15 @@ bool get_as(ByteReader& in, Event& event) {
   return get_body(in, event.body.emplace<Body>());
 }
 
+// About as many bytes as the event takes, so that a decision, of which there are many, is written
+// without growing.
+std::size_t size_hint(const Event& event) {
+  constexpr std::size_t kHead = 320;
+  constexpr std::size_t kPerItem = 28;
+  const DecisionEvent* decided = std::get_if<DecisionEvent>(&event.body);
+  return decided == nullptr ? kHead : kHead + kPerItem * decided->decision.items.size();
+}
+
 // In the order of Event::body: the kind in the bytes is the index of the alternative.
 constexpr bool (*kReaders[])(ByteReader&, Event&) = {
     get_as<CollectionEvent>, get_as<ItemsEvent>,  get_as<RemoveEvent>,
@@ -234,6 +243,7 @@ constexpr bool (*kReaders[])(ByteReader&, Event&) = {
 
 std::vector<std::byte> encode_event(const Event& event) {
   ByteWriter out;
+  out.reserve(size_hint(event));
   out.put(kFormat);
   out.put(static_cast<std::uint8_t>(event.body.index()));
   out.put(event.id.source);
