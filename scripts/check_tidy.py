@@ -56,7 +56,8 @@ def tidy_arguments(command):
 
 def main():
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
-    cache = ROOT / "build/tidy-cache"
+    # Beside ccache's, so that a fresh clone of the same text is quick.
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "hindsight-tidy"
     cache.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     common = version + (ROOT / ".clang-tidy").read_bytes()
