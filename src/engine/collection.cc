@@ -98,7 +98,7 @@ void Collection::append(const Event& event, Waiter waiter) {
   decisions_.push_back(std::move(payload));
   decisions_bytes_ = 0;
   shared_.store.append(log_.id, std::exchange(decisions_, {}),
-                       [self = shared_from_this(), sequence](Result<Position> result) {
+                       [self = shared_from_this(), sequence](const Result<Position>& result) {
                          if (!result.ok()) {
                            self->answer(sequence, result.error());
                          }
@@ -198,7 +198,7 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
     }
   }
   append(make_event(CollectionEvent{.config = *std::move(wanted), .history = patch.history}),
-         [done = std::move(done)](Result<Applied> applied) {
+         [done = std::move(done)](const Result<Applied>& applied) {
            done(applied.ok() ? Result<PutOutcome>(PutOutcome::kChanged)
                              : Result<PutOutcome>(applied.error()));
          });
@@ -250,7 +250,7 @@ void Collection::add_items(std::vector<ItemInput> items, Callback<ItemsReply> do
       return done(fits.error());
     }
   }
-  append(make_event(std::move(event)), [done = std::move(done)](Result<Applied> applied) {
+  append(make_event(std::move(event)), [done = std::move(done)](const Result<Applied>& applied) {
     if (!applied.ok() || applied->error) {
       return done(applied.ok() ? *applied->error : applied.error());
     }
@@ -264,7 +264,7 @@ void Collection::remove_item(std::string_view id, Callback<void> done) {
     return done(Error{ErrorCode::kUnknownItem, "no such item in the library", "id"});
   }
   append(make_event(RemoveEvent{.id = std::string(id)}),
-         [done = std::move(done)](Result<Applied> applied) {
+         [done = std::move(done)](const Result<Applied>& applied) {
            if (!applied.ok() || applied->error) {
              return done(applied.ok() ? *applied->error : applied.error());
            }
@@ -344,7 +344,7 @@ void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> don
                             .item = std::move(clicks[i].item),
                             .event = std::move(clicks[i].event)});
   }
-  append(make_event(std::move(event)), [done = std::move(done)](Result<Applied> applied) {
+  append(make_event(std::move(event)), [done = std::move(done)](const Result<Applied>& applied) {
     if (!applied.ok()) {
       return done(applied.error());
     }

@@ -43,9 +43,9 @@ struct EngineShared {
   TaskPool background{1};  // work that may take long: making and deleting collections, erasures
   Flusher flusher;
 
-  EngineShared(Store& store_, EngineOptions options_)
-      : store(store_),
-        options(std::move(options_)),
+  EngineShared(Store& the_store, EngineOptions the_options)
+      : store(the_store),
+        options(std::move(the_options)),
         learners(options.learner_threads),
         flusher(std::chrono::milliseconds(options.flush_ms)) {}
   void warn(std::string_view text) const {
@@ -128,7 +128,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void add_unknown(RankInput input, Candidates candidates, Callback<RankReply> done);
   void finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done);
   void keep_for_paging(RankInput input, Candidates candidates, const Decision& decision);
-  void next_page(RankInput input, Callback<RankReply> done);
+  void next_page(const RankInput& input, Callback<RankReply> done);
 
   ItemView view_of(const Model& model, ItemIndex item) const;
 

@@ -156,7 +156,7 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
     return done(Error{ErrorCode::kInvalidArgument, "must be at least 1", "k"});
   }
   if (!input.decision.empty()) {
-    return next_page(std::move(input), std::move(done));
+    return next_page(input, std::move(done));
   }
   Ranked ranked;
   bool before_reply = false;
@@ -323,7 +323,7 @@ void forget_shown(PagedList& list) {
 
 }  // namespace
 
-void Collection::next_page(RankInput input, Callback<RankReply> done) {
+void Collection::next_page(const RankInput& input, Callback<RankReply> done) {
   const std::optional<Tokens::Parsed> parsed = tokens_.parse_decision(input.decision);
   if (!parsed) {
     return done(Error{ErrorCode::kInvalidArgument, "must be a decision id as rank returned it",

@@ -14,13 +14,13 @@ std::size_t DecisionCache::size_of(const DecisionEvent& event) {
                       (rows.row_begin.size() + rows.sparse_index.size()) * sizeof(std::uint32_t) +
                       decision.aux.size() + event.query.size();
   for (const std::string& id : event.appended) {
-    bytes += sizeof(id) + id.size();
+    bytes += sizeof(std::string) + id.size();
   }
   return bytes;
 }
 
-void DecisionCache::put(Position position, Shared decision) {
-  const auto [place, is_new] = decisions_.try_emplace(position, std::move(decision));
+void DecisionCache::put(Position position, const Shared& decision) {
+  const auto [place, is_new] = decisions_.try_emplace(position, decision);
   if (!is_new) {
     return;
   }

@@ -23,7 +23,7 @@ class DecisionCache {
   DecisionCache(Loader loader, std::size_t max_bytes)
       : loader_(std::move(loader)), max_bytes_(max_bytes) {}
 
-  void put(Position position, Shared decision);
+  void put(Position position, const Shared& decision);
   /// FAILS: as the loader
   Result<Shared> get(Position position);
 

@@ -69,8 +69,9 @@ std::uint64_t Model::memory_bytes() const {
   constexpr std::uint64_t kRankerAndSignals = 8 + 8 + 1 + 48;
   constexpr std::uint64_t kRelations = 1024;  // neighbours and groups of an item that was picked
   return ids_.memory_bytes() + topics_.memory_bytes() + columns_.memory_bytes() +
-         infos_.capacity() * sizeof(infos_[0]) + info_bytes_ + ids_.size() * kRankerAndSignals +
-         topic_items_.capacity() * sizeof(topic_items_[0]) +
+         infos_.capacity() * sizeof(std::shared_ptr<const ItemInfo>) + info_bytes_ +
+         ids_.size() * kRankerAndSignals +
+         topic_items_.capacity() * sizeof(std::vector<ItemIndex>) +
          std::min<std::uint64_t>(signals_.total_picks(), ids_.size()) * kRelations;
 }
 

@@ -55,7 +55,10 @@ Result<void> put_features(const NamedFeatures& features, Names& columns, const s
   std::vector<std::pair<std::uint32_t, double>> sorted;
   for (const auto& [name, value] : features) {
     if (!std::isfinite(value)) {
-      return Error{ErrorCode::kNotFinite, "must be a finite number", field + ".features." + name};
+      std::string place = field;
+      place += ".features.";
+      place += name;
+      return Error{ErrorCode::kNotFinite, "must be a finite number", std::move(place)};
     }
     sorted.emplace_back(columns.number(name), value);
   }
