@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Measures the server beside what it stands on, in one run, and prints the table of docs/performance.md.
 
-    bench/service/service_bench.py [--seconds 5] [--only rank,clicks,startup,memory] [--full]
+    bench/service/service_bench.py [--seconds 5] [--only rank,clicks,scaling,startup,memory] [--full]
                                    [--build build/release] [--json FILE]
 
 rank      wrk on the rank call with 10, 100 and 1,000 candidates, against a bare Beast echo
 clicks    durable clicks in calls of 1 and of 64, from 1, 16 and 64 clients, against SQLite alone
 startup   time from start to ready with 10^6 events (--full: 10^7), with and without a snapshot
+scaling   rankings of one collection on one thread and on two, while clicks are learned
 memory    bytes per item with 10^6 items
 
 The server gets one core and wrk another. Figures are of this machine; the ratios are what counts.
@@ -200,6 +201,16 @@ class Bench:
                      f"{events / taken:,.0f} events/s")
             service.stop()
 
+    def scaling(self, temporary):
+        rates = []
+        for threads in (1, 2):
+            folder = pathlib.Path(temporary) / f"data{threads}"
+            done = subprocess.run([str(self.build / "bench" / "rank_scaling"), str(folder), str(threads),
+                                   str(self.options.seconds)], capture_output=True, text=True, check=True)
+            rates.append(float(done.stdout))
+        self.row("rankings in one collection, 2 threads, no HTTP", rates[1], "lists/s",
+                 f"1 thread {rates[0]:,.0f}", rates[1] / rates[0])
+
     def memory(self, temporary):
         folder = pathlib.Path(temporary) / "data"
         service = Service(str(self.build / "hindsight"), folder)
@@ -231,7 +242,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=5)
-    parser.add_argument("--only", default="rank,clicks,startup,memory")
+    parser.add_argument("--only", default="rank,clicks,scaling,startup,memory")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--build", default=str(ROOT / "build" / "release"))
     parser.add_argument("--json")

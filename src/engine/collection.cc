@@ -26,7 +26,15 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
       tokens_(shared.store.identity().secret, log_.id),
       models_(two_of(std::move(folded.model))),
       pages_(shared.options.page_cache_entries),
-      fold_(std::move(folded.fold)) {
+      fold_(std::move(folded.fold)),
+      first_event_since_snapshot_ms_(shared.options.clock()) {
+  // What was folded at the start need not be folded at the next.
+  const Result<std::vector<Position>> snapshots = shared.store.snapshots(log_.id);
+  if (snapshots.ok() && !snapshots->empty()) {
+    stats_.snapshot_position = snapshots->front();
+  }
+  events_since_snapshot_ =
+      fold_->position() - std::min(fold_->position(), stats_.snapshot_position);
   publish_stats();
 }
 

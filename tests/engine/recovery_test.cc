@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "src/core/kernels.h"
 #include "src/engine/left_right.h"
 #include "src/engine/seen_events.h"
 #include "src/store/sqlite_store.h"
@@ -83,6 +84,18 @@ TEST(Recovery, TheSameLogGivesTheSameModelOnAnyNumberOfThreads) {
     EXPECT_EQ((*engine)->stats("books", true)->model_hash, live.model_hash);
     EXPECT_EQ((*engine)->stats("books", true)->clicks, live.clicks);
   }
+}
+
+TEST(Recovery, TheSameLogGivesTheSameModelUnderEverySimdTarget) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", klrank_patch()).ok());
+  play(world, 3, 2, 60);
+  const std::string live = world.stats("books").model_hash;
+  for (const std::int64_t target : simd_targets()) {
+    restrict_simd_target_for_test(target);
+    EXPECT_EQ(hash_of_whole_log(world.store()), live) << simd_target_name(target);
+  }
+  restrict_simd_target_for_test(0);
 }
 
 TEST(Recovery, DuplicatesAndReorderedArrivalsOfSeveralProducersFoldToTheSameModelEverywhere) {
