@@ -27,8 +27,9 @@ namespace hindsight {
 
 struct DecisionIdHash {
   std::size_t operator()(const DecisionId& id) const {
-    // Counters are consecutive: spread them by an odd constant (2^64 divided by the golden ratio).
-    return static_cast<std::size_t>((id.counter + id.source * 31) * 0x9E3779B97F4A7C15ULL);
+    // Consecutive counters fall into neighbouring buckets, which are in the cache together; sources
+    // are spread by an odd constant (2^64 divided by the golden ratio).
+    return static_cast<std::size_t>(id.counter + id.source * 0x9E3779B97F4A7C15ULL);
   }
 };
 

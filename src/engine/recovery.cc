@@ -1,5 +1,6 @@
 #include "src/engine/recovery.h"
 
+#include <future>
 #include <string>
 
 #include "src/core/check.h"
@@ -46,10 +47,18 @@ Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const st
 
 Result<void> fold_forward(const LogView& store, LogId log, std::optional<Position> through,
                           Folded& folded, const FoldOptions& options) {
+  // The next batch is read while one is folded.
+  const auto read_after = [&store, log](Position after) {
+    return std::async(std::launch::async,
+                      [&store, log, after] { return store.read(log, after, kBatch); });
+  };
+  std::future<Result<std::vector<LogEntry>>> next = read_after(folded.fold->position());
   for (;;) {
-    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries,
-                               store.read(log, folded.fold->position(), kBatch));
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries, next.get());
     bool ended = entries.empty();
+    if (!ended) {
+      next = read_after(entries.back().position);
+    }
     for (const LogEntry& entry : entries) {
       if (through && entry.position > *through) {
         ended = true;
