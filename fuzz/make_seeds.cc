@@ -182,6 +182,34 @@ void write_request_seeds(const fs::path& folder) {
   }
 }
 
+void write_texts(const fs::path& folder, const std::vector<std::string>& texts) {
+  int number = 0;
+  for (const std::string& text : texts) {
+    write(folder / std::to_string(number++), text);
+  }
+}
+
+void write_server_seeds(const fs::path& folder) {
+  write_texts(
+      folder / "fuzz_config",
+      {"data = \"/srv/h\"\nlisten = \"[::1]:9000\"\nallow_remote = true\nthreads = 3\n",
+       "key_rate = 2.5\ncors_origins = [\"https://a.example\"]\nlog_level = \"debug\"\n",
+       "log_format = \"json\"\nnode = 65535\nsnapshot_events = 10\nheader_deadline_ms = 1\n"});
+  const std::string key =
+      "version = 1\n[[key]]\nid = \"0123456789ab\"\nhash = \"sha256:" + std::string(64, 'a') +
+      "\"\n";
+  write_texts(folder / "fuzz_keys",
+              {"version = 1\n", key + "role = \"admin\"\ncreated_ms = 1\nrevoked_ms = 2\n",
+               key + "role = \"publishable\"\norigins = [\"https://a.example\"]\n",
+               key + "role = \"rank\"\ncollections = [\"books\", \"films\"]\n"});
+  const std::string post = "POST /v1/x?y HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer k\r\n";
+  write_texts(
+      folder / "fuzz_http_request",
+      {"GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
+       post + "Content-Length: 3\r\n\r\nabc",
+       post + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: v\r\n\r\n"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -193,5 +221,6 @@ int main(int argc, char** argv) {
   write_model_seeds(fs::path(argv[1]) / "fuzz_save_format");
   write_event_seeds(fs::path(argv[1]) / "fuzz_events");
   write_request_seeds(fs::path(argv[1]) / "fuzz_requests");
+  write_server_seeds(argv[1]);
   return 0;
 }

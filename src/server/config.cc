@@ -328,6 +328,7 @@ Result<ServerConfig> parse_config(std::string_view text, ServerConfig base) {
 
 Result<void> apply_environment(ServerConfig& config, const Environment& environment) {
   std::vector<std::string> names;
+  names.reserve(kSettings.size());
   for (const Setting& setting : kSettings) {
     names.push_back(variable_name(setting));
   }

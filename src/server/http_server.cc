@@ -583,6 +583,7 @@ class HttpServer::Impl {
     acceptor_.emplace(workers_.front()->context.get_executor());
   }
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): without memory for a task there is no way to go on
   ~Impl() { shut_down(milliseconds(0)); }
 
   Result<void> listen() {

@@ -95,7 +95,7 @@ std::size_t RateLimiter::buckets() const {
 }
 
 std::string address_bucket(std::string_view address) {
-  const std::string text(address.substr(0, address.find('%')));  // without the zone
+  std::string text(address.substr(0, address.find('%')));  // without the zone
   in6_addr wide = {};
   if (inet_pton(AF_INET6, text.c_str(), &wide) != 1) {
     return text;

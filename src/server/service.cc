@@ -105,7 +105,7 @@ class Service::Impl {
     store_options.accept_lost_end = config().accept_lost_end;
     store_options.at_point = options_.at_point;
     store_options.warn = warning();
-    HINDSIGHT_ASSIGN_OR_RETURN(store_, open_sqlite_store(std::move(store_options)));
+    HINDSIGHT_ASSIGN_OR_RETURN(store_, open_sqlite_store(store_options));
     return {};
   }
 

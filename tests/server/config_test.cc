@@ -100,6 +100,26 @@ TEST(Config, BrokenTextSaysWhere) {
   EXPECT_THAT(error.message, HasSubstr("line 2"));
 }
 
+TEST(Config, OtherCharactersThanAsciiStandInStringsAndCommentsOnly) {
+  for (const char* text : {"# \u0133\n", "data = \"/srv/\u0133\"\n", "data = '/srv/\u0133'\n",
+                           "data = \"\"\"/srv/\"\u0133\"\"\"\"\"  # \u0133\nthreads = 1\n",
+                           "\xEF\xBB\xBFthreads = 1\n", "data = \"a\\\"\u0133\"\n"}) {
+    const auto config = parse_config(text);
+    EXPECT_TRUE(config.ok()) << text << to_string(config.error());
+  }
+  for (const char* text : {"\u0133", "threads = 1\n\u0133 = 2\n", "threads\u00a0= 1\n",
+                           "data = \"a\"\u0133\n", "data = ''\u0133\n"}) {
+    EXPECT_EQ(error_of(text).code, ErrorCode::kParse) << text;
+  }
+  EXPECT_THAT(error_of("threads = 1\n\u0133 = 2\n").message, HasSubstr("line 2"));
+}
+
+TEST(Config, HeadersWithoutANameAreRefused) {
+  for (const char* text : {"[+0", "[[+", "[ ", "[=]\n", "= 3\n", "a.= 3\n"}) {
+    EXPECT_EQ(error_of(text).code, ErrorCode::kParse) << text;
+  }
+}
+
 TEST(Config, ValuesOutOfTheirRangeOrTypeAreNamed) {
   for (const char* text : {"threads = -1\n",
                            "threads = 1.5\n",
