@@ -95,15 +95,12 @@ RouteMatch match_route(std::string_view method, std::string_view path) {
   RouteMatch match;
   for (const Route& route : kRoutes) {
     Captures captures;
-    // Most requests are told apart by their method before the path is looked at.
-    if ((match.known_path && route.method != wanted) || !matches(route.pattern, path, captures)) {
-      continue;
-    }
-    match.known_path = true;
-    if (route.method != wanted) {
+    // Few rows have the method; the others are only looked at when none of these fits.
+    if (route.method != wanted || !matches(route.pattern, path, captures)) {
       continue;
     }
     match.route = &route;
+    match.known_path = true;
     std::optional<std::string> collection = percent_decode(captures.collection);
     std::optional<std::string> id = percent_decode(captures.id);
     match.broken_escape = !collection || !id;
@@ -111,8 +108,9 @@ RouteMatch match_route(std::string_view method, std::string_view path) {
       match.collection = *std::move(collection);
       match.id = *std::move(id);
     }
-    break;
+    return match;
   }
+  match.known_path = !allowed_methods(path).empty();
   return match;
 }
 
