@@ -13,6 +13,9 @@ std::string at(std::string_view list, std::size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
 }
 
+// What lists that may be paged through, or that wait for clicks, may take beside the model.
+std::uint64_t folded_budget(const CollectionConfig& config) { return config.memory_budget / 8; }
+
 std::array<std::unique_ptr<Model>, 2> two_of(std::unique_ptr<Model> model) {
   std::unique_ptr<Model> copy = model->clone();
   return {std::move(model), std::move(copy)};
@@ -25,7 +28,9 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
       log_(std::move(log)),
       tokens_(shared.store.identity().secret, log_.id),
       models_(two_of(std::move(folded.model))),
-      pages_(shared.options.page_cache_entries),
+      pages_(shared.options.page_cache_entries,
+             std::min<std::uint64_t>(shared.options.page_cache_bytes,
+                                     folded_budget(models_.read()->config()))),
       fold_(std::move(folded.fold)),
       first_event_since_snapshot_ms_(shared.options.clock()) {
   // What was folded at the start need not be folded at the next.
@@ -39,7 +44,7 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
 }
 
 Collection::~Collection() {
-  cancel_build_ = true;
+  stopping_ = true;
   if (builder_.joinable()) {
     builder_.join();
   }
@@ -55,7 +60,7 @@ Result<void> Collection::start() {
 }
 
 void Collection::stop(const Error& reason) {
-  cancel_build_ = true;
+  stopping_ = true;
   shared_.store.unsubscribe(log_.id);
   {
     std::unique_lock lock(inbox_mutex_);
@@ -80,30 +85,29 @@ void Collection::stop(const Error& reason) {
   }
 }
 
-Event Collection::make_event(decltype(Event::body) body) {
-  return Event{.id = {.source = shared_.source,
-                      .sequence = next_sequence_.fetch_add(1, std::memory_order_relaxed)},
+Event Collection::make_event(decltype(Event::body) body) const {
+  return Event{.id = {.source = shared_.source, .sequence = 0},
                .clock_ms = shared_.options.clock(),
                .body = std::move(body)};
 }
 
 void Collection::append(const Event& event, Waiter waiter) {
-  const std::uint64_t sequence = event.id.sequence;
-  if (waiter) {
-    const std::unique_lock lock(waiters_mutex_);
-    if (!stopped_) {
-      waiters_.emplace(sequence, std::move(waiter));
-      waiter = nullptr;
-    }
-  }
-  if (waiter) {  // it was not taken
-    waiter(stop_reason_);
-    return;
-  }
   Payload payload = encode_event(event);
-  // Under the lock, so that a click never overtakes its decision.
-  const std::lock_guard lock(decisions_mutex_);
-  decisions_.push_back(std::move(payload));
+  // Numbered and appended under one lock: a click never overtakes its decision, and no event comes
+  // so much later than its number that the fold would take it for a repeat.
+  std::unique_lock lock(decisions_mutex_);
+  const std::uint64_t sequence = next_sequence_;
+  if (waiter) {
+    std::unique_lock waiters_lock(waiters_mutex_);
+    if (stopped_) {
+      const Error reason = stop_reason_;
+      waiters_lock.unlock();
+      lock.unlock();
+      return waiter(reason);
+    }
+    waiters_.emplace(sequence, std::move(waiter));
+  }
+  decisions_.push_back(number(std::move(payload)));
   decisions_bytes_ = 0;
   shared_.store.append(log_.id, std::exchange(decisions_, {}),
                        [self = shared_from_this(), sequence](const Result<Position>& result) {
@@ -111,6 +115,12 @@ void Collection::append(const Event& event, Waiter waiter) {
                            self->answer(sequence, result.error());
                          }
                        });
+}
+
+Payload Collection::number(Payload payload) {
+  set_sequence(payload, next_sequence_);
+  ++next_sequence_;
+  return payload;
 }
 
 void Collection::append_behind(const Event& event) {
@@ -123,7 +133,7 @@ void Collection::append_behind(const Event& event) {
     first = decisions_.empty();
     decisions_bytes_ += payload.size();
     enough = decisions_bytes_ >= kEnough;
-    decisions_.push_back(std::move(payload));
+    decisions_.push_back(number(std::move(payload)));
   }
   if (enough) {
     flush_decisions();
@@ -224,7 +234,7 @@ Result<void> Collection::check_budget(const Model& model, std::uint64_t more) co
                  "the collection uses about " + std::to_string(used >> 20) +
                      " MiB of its memory_budget of " +
                      std::to_string(model.config().memory_budget >> 20) +
-                     " MiB; raise memory_budget or remove items",
+                     " MiB; raise memory_budget",
                  "memory_budget"};
   }
   return {};
@@ -356,7 +366,10 @@ void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> don
     if (!applied.ok()) {
       return done(applied.error());
     }
-    done(std::get<ClicksReply>(applied->reply));
+    const ClicksReply* reply = std::get_if<ClicksReply>(&applied->reply);
+    done(reply != nullptr ? Result<ClicksReply>(*reply)
+                          : Result<ClicksReply>(Error{ErrorCode::kConflict,
+                                                      "the clicks were logged twice", "clicks"}));
   });
 }
 
@@ -427,6 +440,9 @@ Result<DecisionView> Collection::decision(std::string_view text) const {
 void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done) {
   const std::uint64_t token = tokens_.identity(Tokens::Kind::kUser, user);
   shared_.background.post([self = shared_from_this(), token, done = std::move(done)] {
+    // What was ranked a moment ago is still on its way to the log; pages would bring the user back.
+    self->settle();
+    self->pages_.clear();
     done(self->shared_.store.rewrite(
         self->log_.id, [token](const LogEntry& entry) -> std::optional<Payload> {
           Result<Event> event = decode_event(entry.payload);

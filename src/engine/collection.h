@@ -94,7 +94,9 @@ class Collection : public std::enable_shared_from_this<Collection> {
   using Guard = LeftRight<Model>::Guard;
 
   // Appending (collection.cc).
-  Event make_event(decltype(Event::body) body);
+  /// Its sequence is given when it is appended.
+  Event make_event(decltype(Event::body) body) const;
+  Payload number(Payload payload);
   /// Appends an event, behind the decisions that came before it, and answers when it is folded.
   void append(const Event& event, Waiter waiter);
   /// Appends a decision soon, for which nobody waits.
@@ -112,7 +114,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void fail(const Error& error);
   void start_build();
   void build(const RankerChoice& choice);
-  void finish_build(Folded built);
+  bool finish_build(Folded built);
+  FoldOptions build_options();
   void close_windows();
   void snapshot_if_due();
   void drop_old_events();
@@ -125,7 +128,9 @@ class Collection : public std::enable_shared_from_this<Collection> {
                              Candidates& candidates) const;
   Result<Ranked> rank_candidates(const RankInput& input, const Model& model,
                                  const Candidates& candidates);
-  void add_unknown(RankInput input, Candidates candidates, Callback<RankReply> done);
+  Result<void> check_before_adding(const RankInput& input, const Model& model) const;
+  void add_unknown(RankInput input, Candidates candidates, OnUnknown on_unknown,
+                   Callback<RankReply> done);
   void finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done);
   void keep_for_paging(RankInput input, Candidates candidates, const Decision& decision);
   void next_page(const RankInput& input, Callback<RankReply> done);
@@ -137,9 +142,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   const Tokens tokens_;
   LeftRight<Model> models_;
   PageCache pages_;
-  std::atomic<std::uint64_t> next_sequence_{1};
-
   std::mutex decisions_mutex_;
+  std::uint64_t next_sequence_ = 1;
   std::vector<Payload> decisions_;  // on their way to the store
   std::size_t decisions_bytes_ = 0;
   int flushes_under_way_ = 0;
@@ -175,6 +179,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::mutex builder_mutex_;
   std::thread builder_;
   std::atomic<bool> cancel_build_{false};
+  std::atomic<bool> stopping_{false};
   std::atomic<bool> building_{false};
   std::atomic<bool> closing_{false};  // a `window closed` is on its way
   std::atomic<bool> snapshotting_{false};

@@ -170,45 +170,45 @@ void Collection::start_build() {
       });
 }
 
+FoldOptions Collection::build_options() {
+  return {.cache_bytes = shared_.options.decision_cache_bytes,
+          .cancelled = [this] { return cancel_build_ || stopping_; },
+          .warn = {},
+          .progress = {}};
+}
+
 void Collection::build(const RankerChoice& choice) {
-  const FoldOptions options{.cache_bytes = shared_.options.decision_cache_bytes,
-                            .cancelled = [this] { return cancel_build_.load(); },
-                            .warn = {},
-                            .progress = {}};
+  const FoldOptions options = build_options();
   // Never beyond the learner, who answers those that wait for an event when folding it.
   const auto learner_position = [this] {
     const std::lock_guard lock(stats_mutex_);
     return stats_.position;
   };
   Result<Folded> built = fold_log(shared_.store, log_.id, &choice, learner_position(), options);
-  if (!built.ok()) {
-    if (!cancel_build_) {
-      shared_.warn("collection " + log_.name + ": the new ranker could not learn the history (" +
-                   to_string(built.error()) + "); the one before it goes on");
-      building_ = false;
-    }
-    return;
-  }
   // Once more up to where the learner is, so that little is left for the time that it has to wait.
-  if (fold_forward(shared_.store, log_.id, learner_position(), *built, options).ok()) {
-    finish_build(*std::move(built));
+  const bool done =
+      built.ok() &&
+      fold_forward(shared_.store, log_.id, learner_position(), *built, options).ok() &&
+      finish_build(*std::move(built));
+  if (!done && !options.cancelled()) {
+    shared_.warn("collection " + log_.name + ": the new ranker could not learn the history" +
+                 (built.ok() ? std::string() : " (" + to_string(built.error()) + ")") +
+                 "; the one before it goes on");
+    building_ = false;
   }
 }
 
-void Collection::finish_build(Folded built) {
+bool Collection::finish_build(Folded built) {
   const std::lock_guard lock(fold_mutex_);
-  const FoldOptions options{.cache_bytes = shared_.options.decision_cache_bytes,
-                            .cancelled = [this] { return cancel_build_.load(); },
-                            .warn = {},
-                            .progress = {}};
-  if (!fold_forward(shared_.store, log_.id, fold_->position(), built, options).ok()) {
-    return;
+  if (!fold_forward(shared_.store, log_.id, fold_->position(), built, build_options()).ok()) {
+    return false;
   }
   built.fold->follow_log();
   const CollectionConfig& logged = built.fold->logged_config();
   if (cancel_build_ || logged.ranker != built.model->config().ranker ||
       logged.params != built.model->config().params) {
-    return;  // the log has gone on to another ranker: its own build follows
+    cancel_build_ = true;
+    return false;  // the log has gone on to another ranker: its own build follows
   }
   std::unique_ptr<Model> second = built.model->clone();
   models_.replace_hidden(std::move(built.model));
@@ -216,7 +216,12 @@ void Collection::finish_build(Folded built) {
   models_.replace_hidden(std::move(second));
   fold_ = std::move(built.fold);
   building_ = false;
+  {
+    const std::lock_guard hash_lock(hash_mutex_);
+    hash_.clear();  // another model at the same position
+  }
   publish_stats();
+  return true;
 }
 
 void Collection::tick() {
@@ -280,7 +285,11 @@ Result<void> Collection::take_snapshot() {
     bytes = snapshot_bytes(*fold_, models_.hidden());
     events_since_snapshot_ = 0;
   }
-  HINDSIGHT_RETURN_IF_ERROR(shared_.store.put_snapshot(log_.id, position, bytes));
+  if (const Result<void> put = shared_.store.put_snapshot(log_.id, position, bytes); !put.ok()) {
+    const std::lock_guard lock(fold_mutex_);
+    ++events_since_snapshot_;  // still due
+    return put.error();
+  }
   {
     const std::lock_guard lock(stats_mutex_);
     stats_.snapshot_position = position;

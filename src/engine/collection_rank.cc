@@ -167,11 +167,15 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
       return done(candidates.error());
     }
     if (!candidates->to_add.empty() || !candidates->new_features.empty()) {
-      if (const Result<void> fits = check_budget(*model, candidates->to_add.size() * 300);
-          !fits.ok()) {
+      Result<void> fits = check_before_adding(input, *model);
+      if (fits.ok()) {
+        fits = check_budget(*model, candidates->to_add.size() * 300);
+      }
+      if (!fits.ok()) {
         return done(fits.error());
       }
-      return add_unknown(std::move(input), *std::move(candidates), std::move(done));
+      const OnUnknown on_unknown = input.on_unknown.value_or(model->config().on_unknown);
+      return add_unknown(std::move(input), *std::move(candidates), on_unknown, std::move(done));
     }
     Result<Ranked> result = rank_candidates(input, *model, *candidates);
     if (!result.ok()) {
@@ -184,19 +188,41 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
   finish_rank(std::move(ranked), before_reply, std::move(done));
 }
 
-void Collection::add_unknown(RankInput input, Candidates candidates, Callback<RankReply> done) {
+Result<void> Collection::check_before_adding(const RankInput& input, const Model& model) const {
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t i = 0; i < input.candidates.size(); ++i) {
+    if (!ids.insert(input.candidates[i].id).second) {
+      return Error{ErrorCode::kDuplicateItem, "the same id stands here twice",
+                   at("candidates", i)};
+    }
+    const double prior = input.candidates[i].prior;
+    if (!(prior >= -kMaxPrior && prior <= kMaxPrior)) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "priors must lie between -1,000,000 and 1,000,000", at("candidates", i)};
+    }
+  }
+  if (input.candidates.size() > model.config().max_scan) {
+    return Error{ErrorCode::kTooLarge,
+                 std::to_string(input.candidates.size()) + " candidates are more than max_scan, " +
+                     std::to_string(model.config().max_scan) + "; send fewer, or raise max_scan",
+                 "candidates"};
+  }
+  return {};
+}
+
+void Collection::add_unknown(RankInput input, Candidates candidates, OnUnknown on_unknown,
+                             Callback<RankReply> done) {
   ItemsEvent event{.items = std::move(candidates.to_add),
                    .feature_names = std::move(candidates.new_features),
                    .by_use = true};
   append(make_event(std::move(event)), [self = shared_from_this(), input = std::move(input),
-                                        done = std::move(done)](Result<Applied> applied) mutable {
+                                        on_unknown, done = std::move(done)](
+                                           const Result<Applied>& applied) mutable {
     if (!applied.ok() || applied->error) {
       return done(applied.ok() ? *applied->error : applied.error());
     }
     // Known now; should one be gone again, that is an error and not a second round.
-    if (input.on_unknown.value_or(OnUnknown::kAdd) == OnUnknown::kAdd) {
-      input.on_unknown = OnUnknown::kError;
-    }
+    input.on_unknown = on_unknown == OnUnknown::kAdd ? OnUnknown::kError : on_unknown;
     self->rank(std::move(input), std::move(done));
   });
 }
@@ -230,7 +256,15 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
     event.control = control;
   } else {
     Rng rng = Rng::for_decision(config.seed, id);
-    HINDSIGHT_ASSIGN_OR_RETURN(event.decision, model.ranker().rank(request, model.signals(), rng));
+    Result<Decision> decision = model.ranker().rank(request, model.signals(), rng);
+    if (!decision.ok()) {
+      Error error = decision.error();
+      if (error.code == ErrorCode::kDuplicateItem) {
+        error.message = "the same id stands here twice";  // callers know ids, not numbers
+      }
+      return error;
+    }
+    event.decision = *std::move(decision);
   }
   Decision& decision = event.decision;
   decision.model_version = model.version();

@@ -28,6 +28,7 @@ class DecisionCache {
   Result<Shared> get(Position position);
 
   std::size_t bytes() const { return bytes_; }
+  void limit(std::size_t max_bytes) { max_bytes_ = max_bytes; }
 
  private:
   static std::size_t size_of(const DecisionEvent& event);

@@ -96,26 +96,32 @@ class LocalEngine final : public Engine {
     shared_.background.post([this, name = std::string(name), patch,
                              done = std::move(done)]() mutable {
       if (const auto found = find(name)) {
-        return found->configure(patch, std::move(done));
+        // One change after the other, each on top of what the one before has made.
+        return done(wait_for<PutOutcome>([&](Callback<PutOutcome> answered) {
+          found->configure(patch, std::move(answered));
+        }));
       }
       const Result<void> made = make_collection(name, patch);
       done(made.ok() ? Result<PutOutcome>(PutOutcome::kCreated) : Result<PutOutcome>(made.error()));
     });
   }
 
-  Result<void> delete_collection(std::string_view name) override {
+  void delete_collection(std::string_view name, Callback<void> done) override {
     std::shared_ptr<Collection> found;
     {
       const std::unique_lock lock(mutex_);
       const auto place = collections_.find(name);
       if (place == collections_.end()) {
-        return no_collection();
+        return done(no_collection());
       }
       found = place->second;
       collections_.erase(place);
     }
-    found->stop(no_collection());
-    return shared_.store.drop_log(found->log());
+    // Behind any PUT of the same name that is under way, and before those that follow.
+    shared_.background.post([this, found, done = std::move(done)] {
+      found->stop(no_collection());
+      done(shared_.store.drop_log(found->log()));
+    });
   }
 
   void add_items(std::string_view name, std::vector<ItemInput> items,
@@ -187,6 +193,9 @@ class LocalEngine final : public Engine {
   }
 
   void tick() override {
+    if (const auto failed = shared_.store.failure(); failed && !failure_told_.exchange(true)) {
+      shared_.warn("nothing is acknowledged any more: " + to_string(*failed));
+    }
     for (const auto& [name, collection] : all()) {
       collection->tick();
     }
@@ -286,6 +295,7 @@ class LocalEngine final : public Engine {
   mutable std::shared_mutex mutex_;
   Map collections_;
 
+  std::atomic<bool> failure_told_{false};
   std::mutex timer_mutex_;
   std::condition_variable timer_wakes_;
   bool ending_ = false;

@@ -40,6 +40,7 @@ struct EngineOptions {
   std::int64_t flush_ms = 5;                   // how long decisions may wait to be written together
   std::size_t decision_cache_bytes = std::size_t{64} << 20;  // per collection
   std::size_t page_cache_entries = 10'000;  // permutations that can be paged through
+  std::size_t page_cache_bytes = std::size_t{32} << 20;
   /// Something that an operator should know: one line, no secrets.
   std::function<void(std::string_view)> warn = {};
 };
@@ -64,7 +65,7 @@ class Engine {
   virtual void put_collection(std::string_view name, const CollectionPatch& patch,
                               Callback<PutOutcome> done) = 0;
   /// FAILS: kNotFound, kIo
-  virtual Result<void> delete_collection(std::string_view name) = 0;
+  virtual void delete_collection(std::string_view name, Callback<void> done) = 0;
 
   // Items.
   /// Adds items, or replaces topics, features and links of those that are there. All or none.

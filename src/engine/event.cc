@@ -1,5 +1,7 @@
 #include "src/engine/event.h"
 
+#include <cstring>
+
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/engine/config_bytes.h"
@@ -251,6 +253,12 @@ std::vector<std::byte> encode_event(const Event& event) {
   out.put(event.clock_ms);
   std::visit([&](const auto& body) { put_body(out, body); }, event.body);
   return out.take();
+}
+
+void set_sequence(std::span<std::byte> bytes, std::uint64_t sequence) {
+  // Behind format, kind and source.
+  constexpr std::size_t kPlace = 2 * sizeof(std::uint8_t) + sizeof(std::uint64_t);
+  std::memcpy(bytes.subspan(kPlace).first(sizeof(sequence)).data(), &sequence, sizeof(sequence));
 }
 
 Result<Event> decode_event(std::span<const std::byte> bytes) {

@@ -78,6 +78,9 @@ struct Event {
 
 std::vector<std::byte> encode_event(const Event& event);
 
+/// Gives an encoded event another sequence.
+void set_sequence(std::span<std::byte> bytes, std::uint64_t sequence);
+
 /// FAILS: kCorrupt, kNewerVersion
 Result<Event> decode_event(std::span<const std::byte> bytes);
 

@@ -34,6 +34,7 @@ Result<std::unique_ptr<Model>> Fold::begin(const LogEntry& entry, const RankerCh
   }
   HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::make(config));
   logged_ = made->config;
+  limit_cache();
   seen_.insert(event.id);
   time_ms_ = event.clock_ms;
   position_ = entry.position;
@@ -48,6 +49,7 @@ Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
   applied.id = event.id;
   if (seen_.insert(event.id)) {
     time_ms_ = std::max(time_ms_, event.clock_ms);
+    forget_old();
     Context context{entry.position, model, changes, applied};
     HINDSIGHT_RETURN_IF_ERROR(
         std::visit([&](const auto& body) { return on(body, context); }, event.body));
@@ -56,11 +58,16 @@ Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
   return applied;
 }
 
+void Fold::limit_cache() {
+  cache_.limit(std::min<std::uint64_t>(cache_bytes_, logged_.memory_budget / 8));
+}
+
 Result<void> Fold::on(const CollectionEvent& event, Context& context) {
   const bool other_ranker =
       event.config.ranker != logged_.ranker || event.config.params != logged_.params;
   era_ += other_ranker ? 1 : 0;
   logged_ = event.config;
+  limit_cache();
   CollectionConfig config = event.config;
   if (choice_) {
     config.ranker = choice_->ranker;
@@ -201,7 +208,16 @@ Fold::Outcome Fold::quarantine(std::string_view reason) {
 }
 
 Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, Context& context) {
-  HINDSIGHT_ASSIGN_OR_RETURN(const Shared event, cache_.get(slot.position));
+  Result<Shared> loaded = cache_.get(slot.position);
+  if (!loaded.ok() && loaded.error().code == ErrorCode::kNotFound &&
+      slot.state == DecisionSlot::State::kClosed) {
+    ++counts_.late;  // closed so long ago that the log has dropped it
+    return Outcome::kLate;
+  }
+  if (!loaded.ok()) {
+    return loaded.error();
+  }
+  const Shared event = *std::move(loaded);
   const auto shown = event->decision.shown();
   // By id and not by today's item of that id: it may have been removed and added again since.
   const auto place = std::find_if(shown.begin(), shown.end(), [&](ItemIndex item) {
@@ -327,7 +343,6 @@ Result<void> Fold::on(const WindowClosedEvent& event, Context& context) {
        entry = decisions_.oldest_awaiting()) {
     drop_oldest_awaiting();
   }
-  forget_old();
   return {};
 }
 

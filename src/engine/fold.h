@@ -59,7 +59,7 @@ class Fold {
   static constexpr std::int64_t kKeyLifeMs = 24LL * 3600 * 1000;
 
   explicit Fold(DecisionCache::Loader loader, std::size_t cache_bytes)
-      : cache_(std::move(loader), cache_bytes) {}
+      : cache_(std::move(loader), cache_bytes), cache_bytes_(cache_bytes) {}
 
   /// The first entry of a log. `choice`: fold as if this ranker had always been there, until
   /// follow_log(). RETURNS: the model. FAILS: kCorrupt, and as make_ranker
@@ -122,8 +122,10 @@ class Fold {
   Result<void> close_oldest(Context& context);
   void drop_oldest_awaiting();
   void forget_old();
+  void limit_cache();
 
   DecisionCache cache_;
+  std::size_t cache_bytes_;
   DecisionTable decisions_;
   SeenEvents seen_;
   Position position_ = 0;

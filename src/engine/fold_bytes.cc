@@ -87,6 +87,7 @@ Result<void> Fold::load(ByteReader& in) {
   if (!in.ok() || !adds_up(counts_) || !seen_.load(in) || !decisions_.load(in)) {
     return corrupt;
   }
+  limit_cache();
   return {};
 }
 

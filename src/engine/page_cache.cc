@@ -3,24 +3,40 @@
 namespace hindsight {
 namespace {
 
-constexpr std::size_t kMaxCandidatesKept = std::size_t{8} << 20;  // of all lists together
+std::size_t size_of(const PagedList& list) {
+  const FeatureRows& rows = list.features;
+  return sizeof(PagedList) + list.input.query.size() + list.input.user.size() +
+         (list.rest.size() + list.just_shown.size()) * sizeof(ItemIndex) +
+         (list.priors.size() + rows.dense.size() + rows.sparse_value.size()) * sizeof(double) +
+         (rows.row_begin.size() + rows.sparse_index.size()) * sizeof(std::uint32_t);
+}
 
 }  // namespace
 
 void PageCache::put(const DecisionId& id, std::shared_ptr<PagedList> list) {
-  const std::size_t size = list->rest.size();
-  std::shared_ptr<PagedList> dropped;  // freed outside of the lock
+  const std::size_t size = size_of(*list);
+  if (size > max_bytes_) {
+    return;
+  }
+  std::vector<std::shared_ptr<PagedList>> dropped;  // freed outside of the lock
   const std::lock_guard lock(mutex_);
   lists_[id] = std::move(list);
   order_.emplace_back(id, size);
-  candidates_ += size;
-  while (order_.size() > max_entries_ || (candidates_ > kMaxCandidatesKept && order_.size() > 1)) {
+  bytes_ += size;
+  while (order_.size() > max_entries_ || bytes_ > max_bytes_) {
     const auto oldest = lists_.find(order_.front().first);
-    dropped = std::move(oldest->second);
+    dropped.push_back(std::move(oldest->second));
     lists_.erase(oldest);
-    candidates_ -= order_.front().second;
+    bytes_ -= order_.front().second;
     order_.pop_front();
   }
+}
+
+void PageCache::clear() {
+  const std::lock_guard lock(mutex_);
+  lists_.clear();
+  order_.clear();
+  bytes_ = 0;
 }
 
 std::shared_ptr<PagedList> PageCache::find(const DecisionId& id) {

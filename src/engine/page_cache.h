@@ -35,18 +35,21 @@ struct PagedList {
 
 class PageCache {
  public:
-  explicit PageCache(std::size_t max_entries) : max_entries_(max_entries) {}
+  PageCache(std::size_t max_entries, std::size_t max_bytes)
+      : max_entries_(max_entries), max_bytes_(max_bytes) {}
 
   void put(const DecisionId& id, std::shared_ptr<PagedList> list);
+  void clear();
   /// RETURNS: null for a list that is not kept (any more).
   std::shared_ptr<PagedList> find(const DecisionId& id);
 
  private:
   std::size_t max_entries_;
-  std::size_t candidates_ = 0;
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
   std::mutex mutex_;
   std::unordered_map<DecisionId, std::shared_ptr<PagedList>, DecisionIdHash> lists_;
-  std::deque<std::pair<DecisionId, std::size_t>> order_;  // with the number of candidates
+  std::deque<std::pair<DecisionId, std::size_t>> order_;  // with their bytes
 };
 
 }  // namespace hindsight

@@ -55,6 +55,11 @@ class ApiHandler::Impl {
         metrics_(options_.version),
         context_{options_.engine, options_.keys, metrics_, options_.version} {}
 
+  bool knows_key(const HttpRequest& head) const {
+    const std::optional<std::string_view> key = bearer_key(head.authorization);
+    return key && options_.keys.find(*key) != nullptr;
+  }
+
   void handle(const HttpRequest& request, Respond respond) {
     const auto reply = std::make_shared<Reply>(Reply::Setup{metrics_, options_.log, options_.clock},
                                                request, std::move(respond));
@@ -190,9 +195,19 @@ class ApiHandler::Impl {
 ApiHandler::ApiHandler(ApiOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 ApiHandler::~ApiHandler() = default;
 
-std::size_t ApiHandler::body_limit(std::string_view method, std::string_view path) const {
-  const RouteMatch match = match_route(method, path);
-  return match.route == nullptr ? kIdleBodyLimit : match.route->body_limit;
+std::size_t ApiHandler::body_limit(const HttpRequest& head,
+                                   std::optional<std::uint64_t> announced) const {
+  const RouteMatch match = match_route(head.method, head.path);
+  if (match.route == nullptr) {
+    return kIdleBodyLimit;
+  }
+  // Large bodies are kept for those who have a key: connections are many, and memory is not.
+  constexpr std::uint64_t kWithoutKey = std::uint64_t{64} << 10;
+  const bool large = announced.value_or(match.route->body_limit) > kWithoutKey;
+  if (large && match.route->access != Access::kPublic && !impl_->knows_key(head)) {
+    return kIdleBodyLimit;
+  }
+  return match.route->body_limit;
 }
 
 void ApiHandler::handle(const HttpRequest& request, Respond respond) {

@@ -44,7 +44,8 @@ class ApiHandler final : public HttpHandler {
   explicit ApiHandler(ApiOptions options);
   ~ApiHandler() override;
 
-  std::size_t body_limit(std::string_view method, std::string_view path) const override;
+  std::size_t body_limit(const HttpRequest& head,
+                         std::optional<std::uint64_t> announced) const override;
   void handle(const HttpRequest& request, Respond respond) override;
 
  private:

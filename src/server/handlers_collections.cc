@@ -51,8 +51,10 @@ void handle_get_collection(ApiCall& call) {
 }
 
 void handle_delete_collection(ApiCall& call) {
-  const Result<void> deleted = call.api.engine.delete_collection(call.collection);
-  deleted.ok() ? call.reply->send({.status = 204}) : call.reply->fail(deleted.error());
+  call.api.engine.delete_collection(
+      call.collection, [reply = call.reply](const Result<void>& deleted) {
+        deleted.ok() ? reply->send({.status = 204}) : reply->fail(deleted.error());
+      });
 }
 
 void handle_erase_user(ApiCall& call) {

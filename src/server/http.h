@@ -7,6 +7,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,8 +56,10 @@ using Respond = std::function<void(HttpResponse)>;
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// How many bytes of body this request may have, known before the body is read.
-  virtual std::size_t body_limit(std::string_view method, std::string_view path) const = 0;
+  /// How many bytes of body this request may have, from its header alone. `announced`: the body's
+  /// length, none where the client does not say.
+  virtual std::size_t body_limit(const HttpRequest& head,
+                                 std::optional<std::uint64_t> announced) const = 0;
   virtual void handle(const HttpRequest& request, Respond respond) = 0;
 };
 

@@ -97,7 +97,7 @@ HttpResponse too_large() {
 }
 
 HttpResponse failed_inside() {
-  return refusal(500, "internal", "the server could not answer; its log says more");
+  return refusal(500, "internal_error", "the server could not answer; its log says more");
 }
 
 /// A request under way: what the handler reads, and how its answer comes back. It lives as long as
@@ -400,8 +400,10 @@ class Session {
     if (!parser.expect().empty() && !boost::beast::iequals(view(parser.expect()), "100-continue")) {
       return refuse(refusal(417, "expectation_failed", "only 100-continue can be expected"));
     }
-    const std::size_t limit = handler_.body_limit(request.method, request.path);
-    request.body_too_large = parser.content_length().value_or(0) > limit;
+    const auto announced = parser.content_length();
+    const std::size_t limit = handler_.body_limit(
+        request, announced ? std::optional<std::uint64_t>(*announced) : std::nullopt);
+    request.body_too_large = announced.value_or(0) > limit;
     parser.body_limit(std::uint64_t{limit});
     return Got::kRequest;
   }

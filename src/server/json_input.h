@@ -18,8 +18,8 @@ namespace hindsight {
 
 inline constexpr double kMinWindowSeconds = 0.001;
 inline constexpr double kMaxWindowSeconds = 90.0 * 24 * 60 * 60;
-inline constexpr std::uint64_t kMaxOpenLimit = 1'000'000'000;
-inline constexpr std::uint64_t kMaxScanLimit = 1'000'000'000;
+inline constexpr std::uint64_t kMaxOpenLimit = 100'000'000;
+inline constexpr std::uint64_t kMaxScanLimit = 10'000'000;
 inline constexpr std::uint64_t kMinMemoryBudget = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMaxMemoryBudget = std::uint64_t{1} << 50;
 inline constexpr std::uint64_t kMaxRetainDays = 36'500;

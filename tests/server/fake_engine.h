@@ -76,13 +76,13 @@ class FakeEngine final : public Engine {
                        std::move(done));
   }
 
-  Result<void> delete_collection(std::string_view name) override {
+  void delete_collection(std::string_view name, Callback<void> done) override {
     const Result<const Held*> one = find(name);
     if (!one.ok()) {
-      return one.error();
+      return done(one.error());
     }
     held.erase(held.find(name));
-    return {};
+    done(Result<void>());
   }
 
   void add_items(std::string_view collection, std::vector<ItemInput> items,

@@ -45,7 +45,9 @@ class Counter : public HttpStream {
 /// Answers by the path; holds answers back until it is told to give them.
 class FakeHandler : public HttpHandler {
  public:
-  std::size_t body_limit(std::string_view /*method*/, std::string_view path) const override {
+  std::size_t body_limit(const HttpRequest& head,
+                         std::optional<std::uint64_t> /*announced*/) const override {
+    const std::string_view path = head.path;
     return path == "/large" ? 1'000'000 : kLimit;
   }
 
