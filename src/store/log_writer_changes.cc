@@ -112,8 +112,11 @@ Result<void> LogWriter::replace(LogId log, const std::vector<LogEntry>& entries)
 Result<void> LogWriter::empty_wal() {
   return wait_for(
       [this]() -> Result<void> {
+        // Without waiting: appends are behind this.
+        sqlite3_busy_timeout(db_.get(), 0);
         const int code = sqlite3_wal_checkpoint_v2(db_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
                                                    nullptr, nullptr);
+        sqlite3_busy_timeout(db_.get(), kBusyMs);
         if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
           return Error{ErrorCode::kConflict,
                        db_.file() +

@@ -6,7 +6,6 @@ namespace hindsight {
 namespace {
 
 // How long to wait for a lock that a person's own tool holds.
-constexpr int kBusyMs = 10'000;
 
 }  // namespace
 

@@ -20,6 +20,9 @@
 
 namespace hindsight {
 
+/// How long a connection waits for a lock.
+inline constexpr int kBusyMs = 10'000;
+
 class Statement {
  public:
   Statement() = default;

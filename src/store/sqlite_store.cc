@@ -1,7 +1,9 @@
 #include "src/store/sqlite_store.h"
 
+#include <chrono>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "src/core/check.h"
@@ -177,9 +179,18 @@ Result<std::uint64_t> SqliteStore::rewrite(LogId log, const Edit& edit) {
   if (!resized.empty()) {
     HINDSIGHT_RETURN_IF_ERROR(writer_->replace(log, resized));
   }
-  if (replaced > 0) {
-    HINDSIGHT_RETURN_IF_ERROR(writer_->empty_wal());
+  // Also when nothing was replaced: an earlier call may have been kept from it. Tried from here, so
+  // that the writer never waits for a reader of another program.
+  constexpr int kTries = 100;
+  Result<void> emptied;
+  for (int i = 0; i < kTries; ++i) {
+    emptied = writer_->empty_wal();
+    if (emptied.ok() || emptied.error().code != ErrorCode::kConflict) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  HINDSIGHT_RETURN_IF_ERROR(emptied);
   return replaced;
 }
 

@@ -50,6 +50,32 @@ TEST(LifeCycle, AnIdenticalPutChangesNothing) {
   EXPECT_EQ(world.stats("books").position, before);
 }
 
+TEST(LifeCycle, ChangesAtTheSameTimeAreAllKept) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i) {
+    callers.emplace_back([&world, i] {
+      CollectionPatch patch;
+      if (i == 0) {
+        patch.control = 0.25;
+      } else if (i == 1) {
+        patch.log_queries = true;
+      } else {
+        patch.max_scan = 777;
+      }
+      EXPECT_EQ(*world.put("books", patch), PutOutcome::kChanged);
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  const CollectionConfig config = world.engine().collection("books")->config;
+  EXPECT_EQ(config.control, 0.25);
+  EXPECT_TRUE(config.log_queries);
+  EXPECT_EQ(config.max_scan, 777U);
+}
+
 TEST(LifeCycle, TheSeedNeverChanges) {
   EngineWorld world;
   ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
@@ -127,9 +153,14 @@ TEST(LifeCycle, RankersMayChangeThereAndBackAgain) {
   ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
   play(world, 20);
   const std::string first = world.stats("books").model_hash;
-  for (const char* ranker : {"greedy-klrank", "klrank"}) {
+  for (const char* ranker : {"online-ranknet", "klrank"}) {
     ASSERT_TRUE(world.put("books", patch_of(ranker)).ok());
+    static_cast<void>(world.engine().stats("books", true));  // of the ranker that still serves
     wait_for_build(world);
+    const LogId log = world.store().logs()->front().id;
+    const auto reference = fold_log(world.store(), log, nullptr, std::nullopt, {});
+    ASSERT_TRUE(reference.ok());
+    EXPECT_EQ(world.stats("books").model_hash, model_hash(reference->model->ranker())) << ranker;
   }
   EXPECT_EQ(world.stats("books").model_hash, first);
   world.crash();
@@ -141,9 +172,12 @@ TEST(LifeCycle, ADeletedCollectionIsGoneAndAnotherOfItsNameIsNew) {
   EngineWorld world;
   ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
   const auto reply = world.rank_ids("books", {"a", "b"});
-  ASSERT_TRUE(world.engine().delete_collection("books").ok());
+  const auto erase = [&] {
+    return wait_for<void>([&](auto done) { world.engine().delete_collection("books", done); });
+  };
+  ASSERT_TRUE(erase().ok());
   EXPECT_EQ(world.rank_ids("books", {"a", "b"}).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(world.engine().delete_collection("books").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(erase().error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
   EXPECT_EQ(world.click("books", reply->decision, "a")->quarantined, 1U);
   EXPECT_EQ(world.stats("books").items, 0U);
@@ -276,6 +310,26 @@ TEST(Privacy, ErasingAUserLeavesTheModelAsItWas) {
   world.crash();
   EXPECT_EQ(world.stats("books").model_hash, before.model_hash);
   EXPECT_EQ(world.stats("books").clicks, before.clicks);
+}
+
+TEST(Privacy, ErasingReachesWhatWasRankedAMomentAgoAndLaterPages) {
+  EngineWorld world;
+  CollectionPatch patch = patch_of("klrank");
+  patch.log_queries = true;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  RankInput input = personal_request();
+  input.candidates.push_back({.id = "c", .features = {}, .prior = 0.0});
+  input.k = 2;
+  const auto reply = world.rank("books", input);
+  const auto erased = wait_for<std::uint64_t>(
+      [&](auto done) { world.engine().erase_user("books", "alice@example.org", done); });
+  EXPECT_EQ(*erased, 1U);
+  RankInput page;
+  page.decision = reply->decision;
+  page.offset = 2;
+  EXPECT_EQ(world.rank("books", page).error().code, ErrorCode::kNotFound);
+  world.stats("books");
+  EXPECT_FALSE(log_contains(world, "private"));
 }
 
 TEST(Retention, OldEventsGoOnceTwoSnapshotsAreNewer) {

@@ -64,6 +64,33 @@ TEST_F(Ranking, UnknownCandidatesMayBeAppendedInTheCallersOrder) {
   EXPECT_EQ(ids_of(*world_.rank("books", input)), (std::vector<std::string>{"p", "q"}));
 }
 
+TEST_F(Ranking, ARefusedRequestAddsNothing) {
+  CollectionPatch patch;
+  patch.max_scan = 50;
+  make("klrank", patch);
+  EXPECT_EQ(world_.rank("books", input_of({"a", "b", "a"})).error().code,
+            ErrorCode::kDuplicateItem);
+  std::vector<std::string> many;
+  for (int i = 0; i < 51; ++i) {
+    many.push_back(std::to_string(i));
+  }
+  EXPECT_EQ(world_.rank("books", input_of(many)).error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(world_.stats("books").items, 0U);
+}
+
+TEST_F(Ranking, NewNamesOfFeaturesGoTogetherWithAppendedItems) {
+  CollectionPatch patch;
+  patch.on_unknown = OnUnknown::kAppend;
+  make("klrank", patch);
+  ASSERT_TRUE(world_.add_ids("books", {"a"}).ok());
+  RankInput input = input_of({"a", "z"});
+  input.has_features = true;
+  input.candidates[0].features = {{"new", 0.5}};
+  const auto reply = world_.rank("books", input);
+  ASSERT_TRUE(reply.ok()) << to_string(reply.error());
+  EXPECT_EQ(reply->items.size(), 2U);
+}
+
 TEST_F(Ranking, UnknownCandidatesMayBeAnError) {
   CollectionPatch patch;
   patch.on_unknown = OnUnknown::kError;
