@@ -192,13 +192,12 @@ Result<void> Collection::check_before_adding(const RankInput& input, const Model
   std::unordered_set<std::string_view> ids;
   for (std::size_t i = 0; i < input.candidates.size(); ++i) {
     if (!ids.insert(input.candidates[i].id).second) {
-      return Error{ErrorCode::kDuplicateItem, "the same id stands here twice",
-                   at("candidates", i)};
+      return Error{ErrorCode::kDuplicateItem, "the same id stands here twice", at("candidates", i)};
     }
     const double prior = input.candidates[i].prior;
     if (!(prior >= -kMaxPrior && prior <= kMaxPrior)) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "priors must lie between -1,000,000 and 1,000,000", at("candidates", i)};
+      return Error{ErrorCode::kInvalidArgument, "priors must lie between -1,000,000 and 1,000,000",
+                   at("candidates", i)};
     }
   }
   if (input.candidates.size() > model.config().max_scan) {
@@ -215,16 +214,16 @@ void Collection::add_unknown(RankInput input, Candidates candidates, OnUnknown o
   ItemsEvent event{.items = std::move(candidates.to_add),
                    .feature_names = std::move(candidates.new_features),
                    .by_use = true};
-  append(make_event(std::move(event)), [self = shared_from_this(), input = std::move(input),
-                                        on_unknown, done = std::move(done)](
-                                           const Result<Applied>& applied) mutable {
-    if (!applied.ok() || applied->error) {
-      return done(applied.ok() ? *applied->error : applied.error());
-    }
-    // Known now; should one be gone again, that is an error and not a second round.
-    input.on_unknown = on_unknown == OnUnknown::kAdd ? OnUnknown::kError : on_unknown;
-    self->rank(std::move(input), std::move(done));
-  });
+  append(make_event(std::move(event)),
+         [self = shared_from_this(), input = std::move(input), on_unknown,
+          done = std::move(done)](const Result<Applied>& applied) mutable {
+           if (!applied.ok() || applied->error) {
+             return done(applied.ok() ? *applied->error : applied.error());
+           }
+           // Known now; should one be gone again, that is an error and not a second round.
+           input.on_unknown = on_unknown == OnUnknown::kAdd ? OnUnknown::kError : on_unknown;
+           self->rank(std::move(input), std::move(done));
+         });
 }
 
 Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, const Model& model,

@@ -97,9 +97,8 @@ class LocalEngine final : public Engine {
                              done = std::move(done)]() mutable {
       if (const auto found = find(name)) {
         // One change after the other, each on top of what the one before has made.
-        return done(wait_for<PutOutcome>([&](Callback<PutOutcome> answered) {
-          found->configure(patch, std::move(answered));
-        }));
+        return done(wait_for<PutOutcome>(
+            [&](Callback<PutOutcome> answered) { found->configure(patch, std::move(answered)); }));
       }
       const Result<void> made = make_collection(name, patch);
       done(made.ok() ? Result<PutOutcome>(PutOutcome::kCreated) : Result<PutOutcome>(made.error()));

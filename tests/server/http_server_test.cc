@@ -257,7 +257,7 @@ TEST_F(Http, AHandlerThatLosesItsAnswerOrThrowsGivesA500) {
   }
   client.send(get("/held"));
   { const Respond dropped = handler_.next_held(); }
-  EXPECT_THAT(client.read_answer(), HasSubstr("\"code\":\"internal\""));
+  EXPECT_THAT(client.read_answer(), HasSubstr("\"code\":\"internal_error\""));
 }
 
 TEST_F(Http, AnAnswerForAClientThatLeftIsDropped) {
