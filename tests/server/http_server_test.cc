@@ -226,6 +226,22 @@ TEST_F(Http, ChunkedBodiesArePutTogetherAndTrailersDecideNothing) {
               HasSubstr("POST /c [] [] "));
 }
 
+TEST_F(Http, AnEmptyChunkedBodyMayComeByteByByte) {
+  start();
+  RawClient client(server_->port());
+  client.send("POST /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+  // A request between the pieces, on the same thread or not, gives each of them time to arrive.
+  for (const char c : std::string_view("0\r\n\r\n")) {
+    client.send(std::string_view(&c, 1));
+    for (int i = 0; i < 2; ++i) {
+      RawClient other(server_->port());
+      other.send(get("/"));
+      other.read_answer();
+    }
+  }
+  EXPECT_THAT(client.read_answer(), HasSubstr("POST /c "));
+}
+
 TEST_F(Http, AnswersFromAnotherThreadArrive) {
   start();
   RawClient client(server_->port());
