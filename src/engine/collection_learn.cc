@@ -186,14 +186,14 @@ void Collection::build(const RankerChoice& choice) {
   };
   Result<Folded> built = fold_log(shared_.store, log_.id, &choice, learner_position(), options);
   // Once more up to where the learner is, so that little is left for the time that it has to wait.
+  const std::string reason = built.ok() ? "the log cannot be read" : to_string(built.error());
   const bool done =
       built.ok() &&
       fold_forward(shared_.store, log_.id, learner_position(), *built, options).ok() &&
       finish_build(*std::move(built));
   if (!done && !options.cancelled()) {
-    shared_.warn("collection " + log_.name + ": the new ranker could not learn the history" +
-                 (built.ok() ? std::string() : " (" + to_string(built.error()) + ")") +
-                 "; the one before it goes on");
+    shared_.warn("collection " + log_.name + ": the new ranker could not learn the history (" +
+                 reason + "); the one before it goes on");
     building_ = false;
   }
 }

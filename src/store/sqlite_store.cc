@@ -190,7 +190,9 @@ Result<std::uint64_t> SqliteStore::rewrite(LogId log, const Edit& edit) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  HINDSIGHT_RETURN_IF_ERROR(emptied);
+  if (!emptied.ok()) {
+    return emptied.error();
+  }
   return replaced;
 }
 
