@@ -20,7 +20,9 @@ constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kKeyChars = kPrefix.size() + 2 * kIdBytes + 1 + 2 * kSecretBytes;
 constexpr std::string_view kHashKind = "sha256:";
 constexpr std::string_view kPublishable = "publishable";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kFirstWithChecksum = 2;
+constexpr std::string_view kChecksumLine = "\nchecksum = \"";
 constexpr std::size_t kMaxKeys = 10'000;
 constexpr std::size_t kMaxListEntries = 1'000;
 constexpr std::size_t kMaxOriginBytes = 256;
@@ -84,6 +86,28 @@ bool is_origin(std::string_view origin) {
     }
   }
   return false;
+}
+
+/// Of all lines but the checksum's own.
+std::string checksum_of(std::string_view text) {
+  const std::size_t before = text.find(kChecksumLine);
+  std::string others(text.substr(0, before));
+  if (before != std::string_view::npos) {
+    const std::size_t end = text.find('\n', before + 1);
+    others += end == std::string_view::npos ? "" : text.substr(end);
+  }
+  return std::string(kHashKind) + to_hex(hash_key(others));
+}
+
+Result<void> check_checksum(const TomlTable& root, std::int64_t version, std::string_view text) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::optional<std::string> checksum, root.string("checksum"));
+  if (checksum ? *checksum != checksum_of(text) : version >= kFirstWithChecksum) {
+    return Error{ErrorCode::kCorrupt,
+                 "the checksum does not fit: the file is damaged, or was changed by something else "
+                 "than `hindsight key`",
+                 "checksum"};
+  }
+  return {};
 }
 
 Result<KeyRecord> parse_key(const TomlTable& table) {
@@ -177,7 +201,7 @@ Result<Principal> check_wish(const KeyWish& wish) {
 Result<std::vector<KeyRecord>> parse_keys(std::string_view text) {
   HINDSIGHT_ASSIGN_OR_RETURN(const TomlDocument document, TomlDocument::parse(text));
   const TomlTable root = document.root();
-  HINDSIGHT_RETURN_IF_ERROR(root.check_names({"version", "key"}));
+  HINDSIGHT_RETURN_IF_ERROR(root.check_names({"version", "checksum", "key"}));
   HINDSIGHT_ASSIGN_OR_RETURN(const auto version, root.integer("version", 1, 1'000'000));
   if (!version) {
     return Error{ErrorCode::kParse, "the file does not say its version", "version"};
@@ -186,6 +210,7 @@ Result<std::vector<KeyRecord>> parse_keys(std::string_view text) {
     return Error{ErrorCode::kNewerVersion, "the key file was written by a newer program",
                  "version"};
   }
+  HINDSIGHT_RETURN_IF_ERROR(check_checksum(root, *version, text));
   HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<TomlTable> tables, root.tables("key", kMaxKeys));
   std::vector<KeyRecord> records;
   std::set<std::string, std::less<>> ids;
@@ -200,26 +225,27 @@ Result<std::vector<KeyRecord>> parse_keys(std::string_view text) {
 }
 
 std::string format_keys(const std::vector<KeyRecord>& records) {
-  std::string out = fmt::format(
+  const std::string head = fmt::format(
       "# The keys of this server, as hashes. Change it with `hindsight key add|revoke`.\n"
-      "version = {}\n",
+      "version = {}",
       kVersion);
+  std::string tables = "\n";
   for (const KeyRecord& record : records) {
     const Principal& who = record.principal;
-    out += fmt::format("\n[[key]]\nid = \"{}\"\nrole = \"{}\"\nhash = \"{}{}\"\n", who.id,
-                       role_word(who), kHashKind, to_hex(record.hash));
+    tables += fmt::format("\n[[key]]\nid = \"{}\"\nrole = \"{}\"\nhash = \"{}{}\"\n", who.id,
+                          role_word(who), kHashKind, to_hex(record.hash));
     if (!who.collections.empty()) {
-      out += "collections = " + quoted_list(who.collections) + "\n";
+      tables += "collections = " + quoted_list(who.collections) + "\n";
     }
     if (!who.origins.empty()) {
-      out += "origins = " + quoted_list(who.origins) + "\n";
+      tables += "origins = " + quoted_list(who.origins) + "\n";
     }
-    out += fmt::format("created_ms = {}\n", record.created_ms);
+    tables += fmt::format("created_ms = {}\n", record.created_ms);
     if (record.revoked_ms) {
-      out += fmt::format("revoked_ms = {}\n", *record.revoked_ms);
+      tables += fmt::format("revoked_ms = {}\n", *record.revoked_ms);
     }
   }
-  return out;
+  return fmt::format("{}{}{}\"{}", head, kChecksumLine, checksum_of(head + tables), tables);
 }
 
 Result<NewKey> draw_key() {

@@ -2,7 +2,10 @@
 //
 // keys.toml holds one [[key]] table for each key ever made. A key is 256 random bits in hexadecimal
 // behind its id, "hs_ID_SECRET"; the file knows only its SHA-256, which cannot be turned back, so a
-// copy of the file opens no door.
+// copy of the file opens no door. A line with the checksum of the other lines stands before the
+// tables: a file that is cut between two lines would else be a good file in which a revoked key is
+// not revoked. Files of version 1 have no such line; they are read, and the next change writes
+// version 2.
 //
 // Thread-safety: pure functions.
 
@@ -44,7 +47,8 @@ std::string_view role_word(const Principal& principal);
 /// collection can have, origins that no browser sends, origins where they have no effect)
 Result<Principal> check_wish(const KeyWish& wish);
 
-/// FAILS: kParse, kInvalidArgument (the field names the key), kNewerVersion, kTooLarge
+/// FAILS: kCorrupt (the checksum), kParse, kInvalidArgument (the field names the key),
+/// kNewerVersion, kTooLarge
 Result<std::vector<KeyRecord>> parse_keys(std::string_view text);
 
 /// RETURNS: a text that parse_keys gives back the same records for.

@@ -241,7 +241,7 @@ void LogWriter::write_appends(std::span<Command> group) {
   }
   Batch batch;
   if (anything) {
-    batch.mark = mark();
+    batch.mark = mark_of(meta_, progress_);
   }
   for (Command& command : group) {
     batch.completions.push_back(std::move(command.completion));
@@ -269,7 +269,7 @@ void LogWriter::run_body(Command& command) {
   const Result<void> done = command.transaction ? transact(command.body) : command.body();
   Batch batch;
   if (done.ok()) {
-    batch.mark = mark();
+    batch.mark = mark_of(meta_, progress_);
   } else if (done.error().code == ErrorCode::kIo || done.error().code == ErrorCode::kCorrupt) {
     shared_.failure.set(done.error());
     batch.error = done.error();
@@ -298,10 +298,6 @@ Result<void> LogWriter::transact(const std::function<Result<void>()>& body) {
   }
   at_point_("after_commit");
   return {};
-}
-
-Mark LogWriter::mark() const {
-  return {meta_.store, progress_.epoch, progress_.commits, progress_.entries, progress_.digest};
 }
 
 }  // namespace hindsight

@@ -102,7 +102,6 @@ class LogWriter {
   Result<void> checkpoint_when_due();
   Result<void> collect_garbage();
   Result<void> delete_some(LogId log, Position before, bool& left);
-  Mark mark() const;
 
   Shared shared_;
   Db db_;

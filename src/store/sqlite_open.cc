@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "src/core/check.h"
-#include "src/store/checksums.h"
 #include "src/store/file_sync.h"
 
 namespace hindsight {
@@ -52,33 +51,24 @@ Result<void> make_file(const fs::path& file) {
   return sync_folder(file.parent_path());
 }
 
-bool has_bytes(const fs::path& file) {
+std::uint64_t bytes_in(const fs::path& file) {
   std::error_code code;
-  return fs::file_size(file, code) > 0 && !code;
+  const std::uint64_t bytes = fs::file_size(file, code);
+  return code ? 0 : bytes;
 }
 
 /// RETURNS: the mark, none where it is lost and that is accepted. A new folder gets one.
 Result<std::optional<Mark>> find_mark(const SqliteStoreOptions& options, OpenedStore& store) {
-  const fs::path file = database_file(options.folder);
-  const bool has_database = fs::exists(file);
-  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogId> with_snapshots, store.snapshots->logs());
-  const bool has_more = !with_snapshots.empty() || has_bytes(file.string() + "-wal");
   Result<std::optional<Mark>> mark = store.high_water->load();
   if (!mark.ok() && mark.error().code != ErrorCode::kCorrupt) {
     return mark;
   }
   const bool was_used = !mark.ok() || (mark->has_value() && (*mark)->commits > 0);
-  if (!has_bytes(file) && (was_used || has_more) && !has_bytes(file.string() + "-wal")) {
-    return Error{ErrorCode::kCorrupt,
-                 file.string() + (has_database ? " is empty" : " is missing") +
-                     ", but other files of the store are there. Restore the folder from a copy, or "
-                     "choose an empty folder",
-                 ""};
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogId> with_snapshots, store.snapshots->logs());
+  if (was_used || !with_snapshots.empty() || has_wal(options.folder)) {
+    HINDSIGHT_RETURN_IF_ERROR(require_database(options.folder));
   }
-  if (!has_database && has_more) {
-    return Error{ErrorCode::kCorrupt, file.string() + " is missing. Restore the folder from a copy",
-                 ""};
-  }
+  const bool has_database = fs::exists(database_file(options.folder));
   if (mark.ok() && (mark->has_value() || has_database)) {
     if (!mark->has_value()) {
       const std::string text = (options.folder / "high-water").string() + " is missing";
@@ -152,30 +142,11 @@ Result<void> check_mark(const SqliteStoreOptions& options, const Mark& mark,
   return {};
 }
 
-/// RETURNS: the position of a log's last entry, which must be whole.
-Result<Position> find_head(const OpenedStore& store, const LogRow& log) {
-  HINDSIGHT_ASSIGN_OR_RETURN(
-      Statement last, store.db.prepare("SELECT position, checksum, payload FROM " +
-                                       entries_table(log.id) + " ORDER BY position DESC LIMIT 1"));
-  HINDSIGHT_ASSIGN_OR_RETURN(const bool row, last.step());
-  if (!row) {
-    return log.first - 1;
-  }
-  const Position position = last.number(0);
-  if (!same_checksum(last.bytes(1), entry_hash(log.id, position, last.bytes(2)))) {
-    return Error{ErrorCode::kCorrupt,
-                 store.db.file() + ": entry " + std::to_string(position) + " of log " +
-                     std::to_string(log.id) + " is damaged",
-                 ""};
-  }
-  return std::max(position, log.first - 1);
-}
-
 /// Do the logs hold as many entries as were written?
 Result<void> check_heads(const SqliteStoreOptions& options, OpenedStore& store) {
   std::uint64_t entries = store.progress.dropped;
   for (const LogRow& log : store.logs) {
-    HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(store, log));
+    HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(store.db, log));
     store.heads.push_back(head);
     entries += head;
   }
@@ -262,15 +233,29 @@ Result<void> begin_epoch(const std::optional<Mark>& mark, OpenedStore& store) {
   store.progress.commits += 1;
   HINDSIGHT_ASSIGN_OR_RETURN(Statement save, prepare_save_progress(store.db));
   HINDSIGHT_RETURN_IF_ERROR(save_progress(save, store.progress));
-  const Progress& progress = store.progress;
-  const Mark next = {store.meta.store, progress.epoch, progress.commits, progress.entries,
-                     progress.digest};
+  const Mark next = mark_of(store.meta, store.progress);
   return in_step ? store.high_water->write(next) : store.high_water->create(next);
 }
 
 }  // namespace
 
 fs::path database_file(const fs::path& folder) { return folder / "hindsight.db"; }
+
+bool has_wal(const fs::path& folder) {
+  return bytes_in(database_file(folder).string() + "-wal") > 0;
+}
+
+Result<void> require_database(const fs::path& folder) {
+  const fs::path file = database_file(folder);
+  if (bytes_in(file) > 0) {
+    return {};
+  }
+  return Error{ErrorCode::kCorrupt,
+               file.string() + (fs::exists(file) ? " is empty" : " is missing") +
+                   ", but other files of the store are there. Restore the folder from a copy, or "
+                   "choose an empty folder",
+               ""};
+}
 
 Result<OpenedStore> open_and_check(const SqliteStoreOptions& options) {
   OpenedStore store;

@@ -20,6 +20,13 @@ namespace hindsight {
 
 std::filesystem::path database_file(const std::filesystem::path& folder);
 
+/// RETURNS: whether there is something in the database's write-ahead log.
+bool has_wal(const std::filesystem::path& folder);
+
+/// To be asked before SQLite is: it takes a missing or empty file for a new database, and removes
+/// the write-ahead log beside it. FAILS: kCorrupt
+Result<void> require_database(const std::filesystem::path& folder);
+
 /// A store that was found good, before its threads run.
 struct OpenedStore {
   std::unique_ptr<FolderLock> lock;

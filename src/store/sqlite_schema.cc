@@ -53,6 +53,15 @@ Error damaged(const Db& db, const std::string& what) {
   return {ErrorCode::kCorrupt, db.file() + ": " + what + " is damaged", ""};
 }
 
+Error other_version(const Db& db, std::uint64_t version) {
+  const bool newer = version > kSchemaVersion;
+  return {newer ? ErrorCode::kNewerVersion : ErrorCode::kConflict,
+          db.file() + " is of version " + std::to_string(version) + ", this program's is " +
+              std::to_string(kSchemaVersion) +
+              (newer ? "; use a newer Hindsight" : "; a start of the server brings it up to date"),
+          ""};
+}
+
 // Version 1: everything, with one table for the entries of all logs.
 Result<void> make_tables(const Db& db) {
   for (const char* table : {kMetaTable, kProgressTable, kLogsTable, kAllEntriesTable}) {
@@ -131,11 +140,7 @@ std::uint64_t log_row_hash(const LogRow& row) {
 Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& at_point) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
   if (version > kSchemaVersion) {
-    return Error{ErrorCode::kNewerVersion,
-                 db.file() + " has version " + std::to_string(version) +
-                     "; this program knows versions up to " + std::to_string(kSchemaVersion) +
-                     ". Use a newer Hindsight",
-                 ""};
+    return other_version(db, version);
   }
   for (const Migration& migration : kMigrations) {
     if (migration.to > version) {
@@ -143,6 +148,11 @@ Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& 
     }
   }
   return {};
+}
+
+Result<void> require_version(const Db& db) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
+  return version == kSchemaVersion ? Result<void>() : Result<void>(other_version(db, version));
 }
 
 Result<void> check_tables(const Db& db, const std::vector<LogRow>& logs) {
@@ -228,6 +238,25 @@ Result<std::vector<LogRow>> load_logs(const Db& db, std::uint64_t expected_diges
     return damaged(db, "the table logs");
   }
   return logs;
+}
+
+Result<Position> find_head(const Db& db, const LogRow& log) {
+  HINDSIGHT_ASSIGN_OR_RETURN(Statement last,
+                             db.prepare("SELECT position, checksum, payload FROM " +
+                                        entries_table(log.id) + " ORDER BY position DESC LIMIT 1"));
+  HINDSIGHT_ASSIGN_OR_RETURN(const bool row, last.step());
+  if (!row) {
+    return log.first - 1;
+  }
+  const Position position = last.number(0);
+  if (!same_checksum(last.bytes(1), entry_hash(log.id, position, last.bytes(2)))) {
+    return damaged(db, "entry " + std::to_string(position) + " of log " + std::to_string(log.id));
+  }
+  return std::max(position, log.first - 1);
+}
+
+Mark mark_of(const Meta& meta, const Progress& progress) {
+  return {meta.store, progress.epoch, progress.commits, progress.entries, progress.digest};
 }
 
 Result<Statement> prepare_save_progress(const Db& db) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "hindsight/result.h"
+#include "src/store/high_water.h"
 #include "src/store/sqlite_db.h"
 #include "src/store/store.h"
 
@@ -56,6 +57,9 @@ std::string entries_table(LogId log);
 /// within each step's transaction. FAILS: kNewerVersion, kCorrupt, kIo
 Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& at_point);
 
+/// FAILS: kNewerVersion, kConflict (an older version, which migrate() would bring up to date)
+Result<void> require_version(const Db& db);
+
 /// FAILS: kCorrupt where a table is missing or is not as this version makes it.
 Result<void> check_tables(const Db& db, const std::vector<LogRow>& logs);
 
@@ -63,6 +67,11 @@ Result<Meta> load_meta(const Db& db);
 Result<Progress> load_progress(const Db& db);
 /// In the order of their making. FAILS: kCorrupt (a damaged row; another digest than expected)
 Result<std::vector<LogRow>> load_logs(const Db& db, std::uint64_t expected_digest);
+
+/// RETURNS: the position of a log's last entry, which must be whole. FAILS: kCorrupt, kIo
+Result<Position> find_head(const Db& db, const LogRow& log);
+/// RETURNS: the mark that says: the database reaches this far.
+Mark mark_of(const Meta& meta, const Progress& progress);
 
 /// RETURNS: a statement that save_progress can use again and again.
 Result<Statement> prepare_save_progress(const Db& db);

@@ -1,7 +1,5 @@
 #include "src/store/sqlite_view.h"
 
-#include <algorithm>
-
 #include "src/core/check.h"
 #include "src/store/log_reader.h"
 #include "src/store/log_table.h"
@@ -17,24 +15,14 @@ class SqliteView final : public LogView {
   explicit SqliteView(const std::filesystem::path& file) : reader_(file, "", logs_) {}
 
   Result<void> load(const Db& db) {
-    HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
-    if (version != kSchemaVersion) {
-      return Error{version > kSchemaVersion ? ErrorCode::kNewerVersion : ErrorCode::kConflict,
-                   db.file() + " is of version " + std::to_string(version) +
-                       ", this program's is " + std::to_string(kSchemaVersion) +
-                       (version > kSchemaVersion ? "; use a newer program"
-                                                 : "; a start of the server brings it up to date"),
-                   ""};
-    }
+    HINDSIGHT_RETURN_IF_ERROR(require_version(db));
     // One transaction: what is read of the tables belongs together.
     HINDSIGHT_RETURN_IF_ERROR(db.exec("BEGIN"));
     HINDSIGHT_ASSIGN_OR_RETURN(const Progress progress, load_progress(db));
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogRow> rows, load_logs(db, progress.logs));
     for (const LogRow& row : rows) {
-      HINDSIGHT_ASSIGN_OR_RETURN(
-          const std::uint64_t last,
-          db.number("SELECT coalesce(max(position), 0) FROM " + entries_table(row.id)));
-      logs_.add(row.id, {row.name, row.first, std::max<Position>(last, row.first - 1)});
+      HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(db, row));
+      logs_.add(row.id, {row.name, row.first, head});
     }
     return db.exec("COMMIT");
   }
@@ -69,6 +57,7 @@ Result<std::unique_ptr<LogView>> open_sqlite_view(const std::filesystem::path& f
   if (!std::filesystem::exists(file, code)) {
     return Error{ErrorCode::kNotFound, "there is no " + file.string() + "; name a data folder", ""};
   }
+  HINDSIGHT_RETURN_IF_ERROR(require_database(folder));
   HINDSIGHT_ASSIGN_OR_RETURN(const Db db, Db::open(file, ""));
   auto view = std::make_unique<SqliteView>(file);
   HINDSIGHT_RETURN_IF_ERROR(view->load(db));

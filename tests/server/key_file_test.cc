@@ -41,7 +41,8 @@ TEST(KeyFile, EveryFieldIsRead) {
 TEST(KeyFile, DamagedTextIsRefused) {
   EXPECT_EQ(code_of("version = 1\n[[key"), ErrorCode::kParse);
   EXPECT_EQ(code_of(""), ErrorCode::kParse);
-  EXPECT_EQ(code_of("version = 2\n"), ErrorCode::kNewerVersion);
+  EXPECT_EQ(code_of("version = 3\n"), ErrorCode::kNewerVersion);
+  EXPECT_EQ(code_of("version = 2\n"), ErrorCode::kCorrupt);
   EXPECT_EQ(code_of("version = 1\nkey = 3\n"), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of("version = 1\nkey = [3]\n"), ErrorCode::kInvalidArgument);
   EXPECT_EQ(code_of("version = 1\n[[key]]\n"), ErrorCode::kParse);
@@ -114,6 +115,53 @@ RC_GTEST_PROP(KeyFile, WhatIsWrittenIsReadAgain, ()) {
   RC_ASSERT(parsed.ok());
   RC_ASSERT(parsed->size() == records.size());
   RC_ASSERT(format_keys(*parsed) == format_keys(records));
+}
+
+std::string text_with_a_revoked_key() {
+  KeyRecord record;
+  record.principal.id = "0123456789ab";
+  record.principal.role = Role::kRead;
+  record.created_ms = 7;
+  KeyRecord revoked = record;
+  revoked.principal.id = "0123456789ac";
+  revoked.revoked_ms = 9;
+  return format_keys({record, revoked});
+}
+
+TEST(KeyFile, CutAtAnyPlaceIsRefused) {
+  const std::string text = text_with_a_revoked_key();
+  ASSERT_TRUE(parse_keys(text).ok());
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    EXPECT_FALSE(parse_keys(text.substr(0, size)).ok()) << text.substr(0, size);
+  }
+}
+
+TEST(KeyFile, AnyFlippedBitIsRefused) {
+  const std::string text = text_with_a_revoked_key();
+  for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    EXPECT_FALSE(parse_keys(flipped).ok()) << flipped;
+  }
+}
+
+TEST(KeyFile, AWrongChecksumIsToldApartFromAWrongText) {
+  std::string text = text_with_a_revoked_key();
+  text.erase(text.find("revoked_ms"));
+  const auto parsed = parse_keys(text);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(parsed.error().field, "checksum");
+}
+
+TEST(KeyFile, VersionOneIsReadAndWrittenAsVersionTwo) {
+  const auto parsed = parse_keys(one_key("role = \"read\"\nrevoked_ms = 9\n"));
+  ASSERT_TRUE(parsed.ok());
+  const std::string written = format_keys(*parsed);
+  EXPECT_NE(written.find("version = 2\nchecksum = \"sha256:"), std::string::npos) << written;
+  const auto again = parse_keys(written);
+  ASSERT_TRUE(again.ok()) << to_string(again.error());
+  EXPECT_EQ(again->front().revoked_ms, 9);
 }
 
 TEST(Key, IsNeverDrawnTwiceAndKnowsItsId) {

@@ -25,6 +25,7 @@ PROGRAM = sys.argv.pop(1)
 CYCLES = int(os.environ.get("HINDSIGHT_CRASHES", 500 if os.environ.get("HINDSIGHT_FULL") else 50))
 CLIENTS = 4
 SEED = 20090608
+WINDOW_SECONDS = 7 * 24 * 3600  # no window ends during the run, however long it is
 POINTS = ("before_commit", "after_commit", "before_snapshot_rename", "after_snapshot")
 
 
@@ -131,7 +132,7 @@ class Crash(unittest.TestCase):
         ledger = Ledger()
         service = self.start()
         with service.client() as client:
-            client.collection("books").put(ranker="klrank", seed=7)
+            client.collection("books").put(ranker="klrank", seed=7, window_seconds=WINDOW_SECONDS)
         service.kill()
         for cycle in range(CYCLES):
             point = None

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "src/store/sqlite_store.h"
+#include "src/store/sqlite_view.h"
 #include "tests/store_support/memory_folder.h"
 #include "tests/store_support/store_helpers.h"
 
@@ -310,6 +311,30 @@ TEST_F(SqliteDamage, ALostDatabaseIsNamedAndNeverStartedAnew) {
     ASSERT_FALSE(store.ok());
     EXPECT_EQ(store.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(store.error().message, ::testing::HasSubstr("hindsight.db is missing"));
+  }
+}
+
+TEST_F(SqliteDamage, AnEmptyOrMissingDatabaseLeavesItsWriteAheadLogAlone) {
+  for (const bool empty : {true, false}) {
+    fs::remove_all(copy());
+    fs::copy(origin(), copy(), fs::copy_options::recursive);
+    const auto wal_bytes = fs::file_size(copy() / "hindsight.db-wal");
+    if (empty) {
+      fs::resize_file(copy() / "hindsight.db", 0);
+    } else {
+      fs::remove(copy() / "hindsight.db");
+    }
+    for (const bool accept : {false, true}) {
+      auto options = options_for(copy());
+      options.accept_lost_end = accept;
+      const auto store = open_sqlite_store(options);
+      ASSERT_FALSE(store.ok());
+      EXPECT_THAT(store.error().message, ::testing::HasSubstr(empty ? "hindsight.db is empty"
+                                                                    : "hindsight.db is missing"));
+    }
+    EXPECT_FALSE(open_sqlite_view(copy()).ok());
+    EXPECT_EQ(fs::file_size(copy() / "hindsight.db-wal"), wal_bytes);
+    EXPECT_EQ(fs::exists(copy() / "hindsight.db"), empty);
   }
 }
 

@@ -174,7 +174,7 @@ TEST_F(SqliteStoreTest, ANewerVersionIsRefused) {
   run_sql("PRAGMA user_version = 3");
   const Error error = open_error();
   EXPECT_EQ(error.code, ErrorCode::kNewerVersion);
-  EXPECT_THAT(error.message, HasSubstr("hindsight.db has version 3"));
+  EXPECT_THAT(error.message, HasSubstr("hindsight.db is of version 3"));
 }
 
 /// Turns the store into one of version 1, as that version wrote it.
