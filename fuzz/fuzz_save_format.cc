@@ -25,16 +25,19 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kMaxCandidates = 64;
+constexpr std::size_t kLargeModel = std::size_t{1} << 20;
 constexpr std::uint64_t kSeed = 1;
 
-void check_saves_and_loads(const hindsight::Ranker& loaded) {
-  const std::vector<std::byte> bytes = save_ranker(loaded);
+/// RETURNS: what was saved.
+std::vector<std::byte> check_saves_and_loads(const hindsight::Ranker& loaded) {
+  std::vector<std::byte> bytes = save_ranker(loaded);
   const auto again = hindsight::load_ranker(bytes);
   if (!again.ok()) {
     std::fprintf(stderr, "what was saved does not load: %s\n", to_string(again.error()).c_str());
   }
   HINDSIGHT_CHECK(again.ok());
   HINDSIGHT_CHECK(model_hash(**again) == model_hash(loaded));
+  return bytes;
 }
 
 /// Clicks on the last item shown.
@@ -81,8 +84,13 @@ void load_and_use(Bytes bytes) {
     HINDSIGHT_CHECK(!loaded.error().message.empty());
     return;
   }
-  check_saves_and_loads(**loaded);
+  const std::vector<std::byte> saved = check_saves_and_loads(**loaded);
   (void)(*loaded)->describe();
+  // A few bytes may name the highest feature that there can be: looked at once, for the time's
+  // sake.
+  if (saved.size() > kLargeModel) {
+    return;
+  }
   for (int round = 0; round < 2; ++round) {
     use(**loaded);
     check_saves_and_loads(**loaded);

@@ -142,9 +142,10 @@ def tour(client):
     books.put(ranker="klrank")
     wishes = {"algebra": 1, "calculus": 6, "topology": 3}  # how much readers like each book
     print("first of 100 lists, before:", show(books, wishes))
+    readers = random.Random(7)  # the same readers every time
     for _ in range(500):
         decision = books.rank(candidates=list(wishes), k=3)["decision"]
-        book = random.choices(list(wishes), weights=wishes.values())[0]
+        book = readers.choices(list(wishes), weights=wishes.values())[0]
         books.click(decision, book, event=uuid.uuid4().hex)
     print("first of 100 lists, after: ", show(books, wishes))
     stats = books.stats()

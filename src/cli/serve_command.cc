@@ -12,6 +12,7 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/demo.h"
 #include "src/cli/kill_point.h"
 #include "src/cli/stop_signal.h"
 #include "src/core/check.h"
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 /// What stands on the command line: the words, and which of them were given.
 struct Options {
   std::string config;
+  bool demo = false;
   std::map<std::string_view, std::string> words;
   std::map<std::string_view, CLI::Option*> given;
 };
@@ -100,7 +102,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-void print_welcome(const ServerConfig& config, const Service& service) {
+void print_welcome(const ServerConfig& config, const Service& service, bool demo) {
   const fs::path folder = fs::absolute(config.data).lexically_normal();
   const fs::path key_file = folder / "admin.key";
   const bool wide = config.address.find(':') != std::string::npos;
@@ -116,6 +118,10 @@ void print_welcome(const ServerConfig& config, const Service& service) {
   }
   if (service.first_key() && isatty(STDOUT_FILENO) == 1) {
     fmt::print("      {}\n", service.first_key()->text);
+  }
+  if (demo) {
+    fmt::print("demo: readers search the collection `{}`; see it learn at {}/\n", Demo::kCollection,
+               base);
   }
   const std::string common = fmt::format(
       "curl -sS -H \"Authorization: Bearer $(cat {})\" -H \"Content-Type: application/json\"",
@@ -139,9 +145,15 @@ Result<void> run(const Options& options) {
                                              .log = log,
                                              .version = HINDSIGHT_VERSION,
                                              .at_point = std::move(at_point)}));
+  std::unique_ptr<Demo> demo;
+  if (options.demo) {
+    const auto warn = [&log](std::string_view text) { log.write(LogLevel::kWarning, text); };
+    HINDSIGHT_ASSIGN_OR_RETURN(demo, Demo::start(service->engine(), warn));
+  }
   stop.started();
-  print_welcome(config, *service);
+  print_welcome(config, *service, options.demo);
   stop.wait();
+  demo.reset();
   service->stop();
   return {};
 }
@@ -181,12 +193,15 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("serve", "Run the server: rank, click, learn, over HTTP");
   command->add_option("--config", options->config, "TOML file with settings")->type_name("FILE");
+  command->add_flag("--demo", options->demo,
+                    "Also make a library in which simulated readers search and click");
   add_settings(*command, *options);
   command->footer(
       "Flags come before the environment (HINDSIGHT_LISTEN for --listen), the environment before\n"
       "the file, the file before the defaults. The first start writes a key to DIR/admin.key.\n"
       "Examples:\n"
       "  hindsight serve\n"
+      "  hindsight serve --demo\n"
       "  hindsight serve --data /var/lib/hindsight --listen 127.0.0.1:9000 --log-format json\n"
       "  HINDSIGHT_THREADS=4 hindsight serve --config hindsight.toml");
   command->callback([options, &exit_code] {

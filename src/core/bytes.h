@@ -27,6 +27,14 @@ static_assert(std::endian::native == std::endian::little,
 
 namespace hindsight {
 
+/// No saved counter is greater: what loads can be counted up for ever without wrapping around.
+inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 62;
+
+/// Counts up, and stays at the end of the range.
+inline void count_up(std::uint64_t& counter, std::uint64_t by = 1) {
+  counter = by > kMaxCount || counter > kMaxCount - by ? kMaxCount : counter + by;
+}
+
 template <class T>
 concept Scalar = std::is_arithmetic_v<T>;
 

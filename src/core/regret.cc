@@ -13,8 +13,10 @@ void RegretAccount::book(const Step& step, double learned_cost, double served_co
     cycles_.resize(step.cycle);
   }
   CycleAccount& cycle = cycles_[step.cycle - 1];
-  ++clicks_;
-  ++cycle.clicks;
+  if (clicks_ < kMaxCount) {
+    ++clicks_;
+    ++cycle.clicks;
+  }
   cycle.learned_cost += learned_cost;
   cycle.served_cost += served_cost;
   cycle.last_eta = step.eta;
@@ -82,8 +84,7 @@ Result<void> RegretAccount::load(ByteReader& in) {
     booked += cycle.clicks;
     cycles_.push_back(cycle);
   }
-  constexpr std::uint64_t kMaxClicks = std::uint64_t{1} << 62;
-  if (!sane || booked != clicks_ || clicks_ > kMaxClicks) {
+  if (!sane || booked != clicks_ || clicks_ > kMaxCount) {
     return Error{ErrorCode::kCorrupt, "the saved account of costs is damaged", "regret"};
   }
   return {};

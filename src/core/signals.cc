@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/core/det_math.h"
 
@@ -39,8 +40,8 @@ void Signals::picked(ItemIndex item, std::int64_t time_ms, std::uint64_t session
     state.faded[which] = state.faded[which] * fade(which, state.last_pick_ms, now_ms) + 1.0;
   }
   state.last_pick_ms = now_ms;
-  ++state.picks;
-  ++total_picks_;
+  count_up(state.picks);
+  count_up(total_picks_);
   if (group != 0 && params_.groups_per_item > 0) {
     bump(relations_of(item).groups, group, params_.groups_per_item);
   }

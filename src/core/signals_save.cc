@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "hindsight/signals.h"
 #include "src/core/bytes.h"
@@ -92,7 +91,7 @@ bool Signals::get_item(ByteReader& in, std::size_t item_count) {
   }
   if (!in.get(state.last_pick_ms) || !in.get(state.faded[0]) || !in.get(state.faded[1]) ||
       state.last_pick_ms < state.added_ms || state.last_pick_ms > now_ms_ ||
-      state.picks > std::numeric_limits<std::uint64_t>::max() - total_picks_) {
+      state.picks > kMaxCount - total_picks_) {
     return false;
   }
   for (const double faded : state.faded) {

@@ -63,8 +63,8 @@ class CategoryRanking final : public ScoredRanker {
       weights_[decision.items[i]] = weights[i];
     }
     const auto learned = static_cast<std::uint32_t>(feedback.clicked.size());
-    clicks_ += learned;
-    updates_ += updates;
+    count_up(clicks_, learned);
+    count_up(updates_, updates);
     return LearnReport{.learned = learned};
   }
 
@@ -83,7 +83,8 @@ class CategoryRanking final : public ScoredRanker {
     in.get(clicks_);
     in.get(updates_);
     HINDSIGHT_RETURN_IF_ERROR(in.check("weights"));
-    if (weights_.size() != items_added() || !all_finite(weights_) || updates_ > clicks_) {
+    if (weights_.size() != items_added() || !all_finite(weights_) || updates_ > clicks_ ||
+        clicks_ > kMaxCount) {
       return Error{ErrorCode::kCorrupt, "the saved weights do not fit the items", "weights"};
     }
     return {};

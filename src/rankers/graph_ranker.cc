@@ -52,7 +52,7 @@ bool GraphRanker::is_due() const {
 void GraphRanker::refresh(const EdgeList& edges) {
   refresh_scores(edges, scores_);
   new_edges_ = 0;
-  ++refreshes_;
+  count_up(refreshes_);
 }
 
 Result<LearnReport> GraphRanker::do_learn(const Decision& /*decision*/, const Feedback& feedback,
@@ -61,8 +61,8 @@ Result<LearnReport> GraphRanker::do_learn(const Decision& /*decision*/, const Fe
   if (params_.links) {
     return LearnReport{.learned = 0, .ignored = clicks};  // the graph does not come from clicks
   }
-  new_edges_ += clicks;
-  edges_ += clicks;
+  count_up(new_edges_, clicks);
+  count_up(edges_, clicks);
   if (is_due()) {
     refresh(co_pick_edges(signals));
   }
@@ -83,7 +83,7 @@ void GraphRanker::do_add_items(std::span<const Item> items) {
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     std::erase(targets, item.index);
     edges_ += targets.size();
-    new_edges_ += targets.size();
+    count_up(new_edges_, targets.size());
   }
   if (is_due()) {
     refresh(link_edges());
@@ -127,8 +127,9 @@ Result<void> GraphRanker::do_load(ByteReader& in) {
   for (const auto& targets : links_) {
     links += targets.size();
   }
-  bool sane =
-      scores_.size() == items_added() && all_finite(scores_) && (!params_.links || edges_ == links);
+  bool sane = scores_.size() == items_added() && all_finite(scores_) &&
+              (!params_.links || edges_ == links) &&
+              std::max({edges_, new_edges_, refreshes_}) <= kMaxCount;
   for (const double value : scores_) {
     sane = sane && value >= 0.0;
   }

@@ -44,10 +44,10 @@ class ClosedMcRank final : public ScoredRanker {
                                const Signals& /*signals*/) override {
     for (const ItemIndex item : feedback.clicked) {
       for (const ItemIndex other : decision.items) {
-        ++seen_[other];
+        count_up(seen_[other]);
       }
-      ++picks_[item];
-      ++clicks_;
+      count_up(picks_[item]);
+      count_up(clicks_);
     }
     return LearnReport{.learned = static_cast<std::uint32_t>(feedback.clicked.size())};
   }
@@ -65,7 +65,8 @@ class ClosedMcRank final : public ScoredRanker {
     in.get(seen_);
     in.get(clicks_);
     HINDSIGHT_RETURN_IF_ERROR(in.check("counts"));
-    bool sane = picks_.size() == items_added() && seen_.size() == items_added();
+    bool sane =
+        picks_.size() == items_added() && seen_.size() == items_added() && clicks_ <= kMaxCount;
     for (std::size_t i = 0; sane && i < picks_.size(); ++i) {
       sane = picks_[i] <= seen_[i] && seen_[i] <= clicks_;
     }
@@ -113,7 +114,7 @@ class OnlineMcRank final : public ScoredRanker {
       const std::size_t picked = place_of(decision, item);
       const LossSlope slope = two_class_cost(scores, picked, raw);
       weights_.step(features, raw, picked, slope, step.eta, step.radius);
-      ++clicks_;
+      count_up(clicks_);
     }
     return LearnReport{.learned = static_cast<std::uint32_t>(feedback.clicked.size())};
   }
@@ -128,8 +129,7 @@ class OnlineMcRank final : public ScoredRanker {
     HINDSIGHT_RETURN_IF_ERROR(weights_.load(in));
     in.get(clicks_);
     HINDSIGHT_RETURN_IF_ERROR(in.check("weights"));
-    constexpr std::uint64_t kMaxClicks = std::uint64_t{1} << 62;
-    if (weights_.item_count() != items_added() || clicks_ > kMaxClicks) {
+    if (weights_.item_count() != items_added() || clicks_ > kMaxCount) {
       return Error{ErrorCode::kCorrupt, "the saved weights do not fit the items", "weights"};
     }
     return {};

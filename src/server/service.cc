@@ -89,6 +89,7 @@ class Service::Impl {
   }
 
   std::uint16_t port() const { return server_->port(); }
+  Engine& engine() { return *engine_; }
   const std::optional<NewKey>& first_key() const { return first_key_; }
 
  private:
@@ -149,6 +150,7 @@ Result<std::unique_ptr<Service>> Service::start(ServiceOptions options) {
   return std::unique_ptr<Service>(new Service(std::move(impl)));
 }
 
+Engine& Service::engine() { return impl_->engine(); }
 std::uint16_t Service::port() const { return impl_->port(); }
 const std::optional<NewKey>& Service::first_key() const { return impl_->first_key(); }
 void Service::stop() { impl_->stop(); }

@@ -21,6 +21,8 @@
 
 namespace hindsight {
 
+class Engine;
+
 struct ServiceOptions {
   ServerConfig config;
   const Log& log;  // outlives the service
@@ -37,6 +39,8 @@ class Service {
   ~Service();
 
   std::uint16_t port() const;
+  /// REQUIRES: not stopped
+  Engine& engine();
   /// RETURNS: the key that this start has made, if it was the first.
   const std::optional<NewKey>& first_key() const;
 

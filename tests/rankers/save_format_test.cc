@@ -129,6 +129,56 @@ TEST(SaveFormat, LoadsTheFirstVersion) {
   EXPECT_EQ(model_hash(**loaded), model_hash(*ranker));
 }
 
+/// Three lists of everything, each with a click. A refusal is fine.
+void rank_and_click(Ranker& ranker) {
+  Signals signals;
+  std::vector<ItemIndex> items;
+  for (ItemIndex item = 0; item < ranker.items_added(); ++item) {
+    signals.item_added(item, 0);
+    items.push_back(item);
+  }
+  for (std::uint64_t t = 1; t <= 3; ++t) {
+    Rng rng(t);
+    Request request;
+    request.decision = {0, t};
+    request.candidates = items;
+    request.k = 4;
+    const auto decision = ranker.rank(request, signals, rng);
+    if (decision.ok()) {
+      Feedback feedback;
+      feedback.decision = decision->id;
+      feedback.clicked = {decision->items[0]};
+      feedback.closed = true;
+      (void)ranker.learn(*decision, feedback, signals);
+    }
+  }
+}
+
+// A damaged or hostile file may hold any number: either it is refused, or the ranker goes on, and
+// what it saves then loads again.
+TEST(SaveFormat, ACounterAtTheEndOfItsRangeIsRefusedOrGoesOn) {
+  for (const RankerInfo& info : ranker_registry()) {
+    const std::vector<std::byte> bytes = save_ranker(*lived(info.name));
+    const std::size_t end = bytes.size() - sizeof(std::uint64_t);  // of what the checksum covers
+    for (const std::uint64_t value : {~std::uint64_t{0}, kMaxCount + 1, kMaxCount, kMaxCount - 1}) {
+      for (std::size_t at = bytes.size() / 2; at + sizeof(value) <= end; ++at) {
+        std::vector<std::byte> changed(bytes.begin(), bytes.begin() + static_cast<long>(end));
+        std::memcpy(changed.data() + at, &value, sizeof(value));
+        ByteWriter out;
+        out.put_raw(changed);
+        auto loaded = load_ranker(seal_record(std::move(out)));
+        if (!loaded.ok()) {
+          continue;
+        }
+        rank_and_click(**loaded);
+        const auto again = load_ranker(save_ranker(**loaded));
+        ASSERT_TRUE(again.ok()) << info.name << " with " << value << " at " << at << ": "
+                                << to_string(again.error());
+      }
+    }
+  }
+}
+
 TEST(SaveFormat, FoldGivesTheSameHashUnderEverySimdTarget) {
   for (const RankerInfo& info : ranker_registry()) {
     const std::string reference = model_hash(*lived(info.name));
