@@ -55,6 +55,16 @@ struct RegretSummary {
   double data_bound = 0.0;     // the same, with the steps and gradients that occurred
 };
 
+/// What a ranker's law says of a list, whoever has shown it.
+struct ListProbability {
+  /// That the ranker's list would begin with the first of the items; none where its law has no
+  /// tractable form.
+  std::optional<double> first;
+  /// ln of the probability that it would begin with all of the items, in their order; -infinity
+  /// where it cannot, none where the law has no tractable form.
+  std::optional<double> log_list;
+};
+
 /// Name and value of something that a person may want to see of a model.
 using Description = std::vector<std::pair<std::string, std::string>>;
 
@@ -78,6 +88,12 @@ class Ranker {
   /// (features, prior), kFeatureTooLong, kTooLarge (a whole library beyond max_scan that would have
   /// to be touched item by item), kUnsupported (a request that this ranker cannot learn from)
   Result<Decision> rank(const Request& request, const Signals& signals, Rng& rng) const;
+
+  /// How likely it is that the list that `rank` would draw for the request begins with `list`.
+  /// FAILS: as rank; kInvalidArgument (a list that is empty or longer than k), kUnknownItem (an
+  /// item that is no candidate), kDuplicateItem
+  Result<ListProbability> list_probability(const Request& request, const Signals& signals,
+                                           std::span<const ItemIndex> list) const;
 
   /// Learns from what was clicked. Late, repeated and out-of-order feedback is safe.
   /// FAILS: kInvalidArgument (not this decision's feedback, or a decision that does not fit
@@ -133,6 +149,16 @@ class Ranker {
   /// max_scan). REQUIRES: the request was checked: 1 <= k <= items_live(), nothing per candidate
   virtual Result<Decision> do_rank_library(const Request& request, const Signals& signals,
                                            Rng& rng) const;
+  /// `order` holds positions into the request's candidates. The default knows no law.
+  /// REQUIRES: as do_rank; `order` is not empty, distinct, and has at most k positions
+  virtual Result<ListProbability> do_list_probability(const Request& request,
+                                                      const Signals& signals,
+                                                      std::span<const std::uint32_t> order) const;
+  /// Of the whole library. The default lists the live items and calls do_list_probability.
+  /// FAILS and REQUIRES: as do_rank_library; `list` holds distinct live items
+  virtual Result<ListProbability> do_library_probability(const Request& request,
+                                                         const Signals& signals,
+                                                         std::span<const ItemIndex> list) const;
   /// REQUIRES: the decision fits together; `feedback.clicked` are distinct shown items.
   virtual Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                        const Signals& signals) = 0;
@@ -150,6 +176,8 @@ class Ranker {
 
   Result<void> check_request(const Request& request) const;
   Result<void> check_library_request(const Request& request) const;
+  /// The live items, in ascending order. FAILS: kTooLarge (more than max_scan)
+  Result<std::vector<ItemIndex>> list_library(std::size_t max_scan) const;
   Result<void> check_decision(const Decision& decision) const;
 
   std::string name_;

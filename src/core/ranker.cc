@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "src/core/bytes.h"
@@ -124,6 +125,45 @@ Result<void> check_k(std::size_t k, std::size_t n) {
   return {};
 }
 
+Request as_listed(const Request& library, std::span<const ItemIndex> items) {
+  Request listed = library;
+  listed.whole_library = false;
+  listed.candidates = items;
+  return listed;
+}
+
+// RETURNS: where each item of the list stands among the candidates. FAILS: kUnknownItem,
+// kDuplicateItem. REQUIRES: distinct candidates
+Result<std::vector<std::uint32_t>> positions_of(std::span<const ItemIndex> list,
+                                                std::span<const ItemIndex> candidates) {
+  std::vector<std::pair<ItemIndex, std::uint32_t>> wanted(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    wanted[i] = {list[i], static_cast<std::uint32_t>(i)};
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (std::size_t i = 1; i < wanted.size(); ++i) {
+    if (wanted[i].first == wanted[i - 1].first) {
+      return duplicate_item(wanted[i].first, at("list", wanted[i].second));
+    }
+  }
+  constexpr auto kNowhere = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> order(list.size(), kNowhere);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const auto place = std::lower_bound(wanted.begin(), wanted.end(),
+                                        std::pair<ItemIndex, std::uint32_t>(candidates[i], 0));
+    if (place != wanted.end() && place->first == candidates[i]) {
+      order[place->second] = static_cast<std::uint32_t>(i);
+    }
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == kNowhere) {
+      return Error{ErrorCode::kUnknownItem,
+                   "item " + std::to_string(list[i]) + " is none of the candidates", at("list", i)};
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 Result<void> Ranker::check_items(std::span<const Item> /*items*/) const { return {}; }
@@ -174,12 +214,11 @@ Result<void> Ranker::check_library_request(const Request& request) const {
   return check_k(request.k, live_count_);
 }
 
-Result<Decision> Ranker::do_rank_library(const Request& request, const Signals& signals,
-                                         Rng& rng) const {
-  if (live_count_ > request.max_scan) {
+Result<std::vector<ItemIndex>> Ranker::list_library(std::size_t max_scan) const {
+  if (live_count_ > max_scan) {
     return Error{ErrorCode::kTooLarge,
                  "this ranker would have to touch all " + std::to_string(live_count_) +
-                     " items of the library, and may touch " + std::to_string(request.max_scan) +
+                     " items of the library, and may touch " + std::to_string(max_scan) +
                      "; name candidates, or take a ranker and parameters that draw without a scan",
                  "candidates"};
   }
@@ -190,10 +229,13 @@ Result<Decision> Ranker::do_rank_library(const Request& request, const Signals& 
       items.push_back(static_cast<ItemIndex>(i));
     }
   }
-  Request listed = request;
-  listed.whole_library = false;
-  listed.candidates = items;
-  return do_rank(listed, signals, rng);
+  return items;
+}
+
+Result<Decision> Ranker::do_rank_library(const Request& request, const Signals& signals,
+                                         Rng& rng) const {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<ItemIndex> items, list_library(request.max_scan));
+  return do_rank(as_listed(request, items), signals, rng);
 }
 
 Result<Decision> Ranker::rank(const Request& request, const Signals& signals, Rng& rng) const {
@@ -210,6 +252,43 @@ Result<Decision> Ranker::rank(const Request& request, const Signals& signals, Rn
     decision->context_key = request.context_key;
   }
   return decision;
+}
+
+Result<ListProbability> Ranker::do_list_probability(
+    const Request& /*request*/, const Signals& /*signals*/,
+    std::span<const std::uint32_t> /*order*/) const {
+  return ListProbability{};
+}
+
+Result<ListProbability> Ranker::do_library_probability(const Request& request,
+                                                       const Signals& signals,
+                                                       std::span<const ItemIndex> list) const {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<ItemIndex> items, list_library(request.max_scan));
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> order, positions_of(list, items));
+  return do_list_probability(as_listed(request, items), signals, order);
+}
+
+Result<ListProbability> Ranker::list_probability(const Request& request, const Signals& signals,
+                                                 std::span<const ItemIndex> list) const {
+  HINDSIGHT_RETURN_IF_ERROR(check_request(request));
+  if (list.empty() || list.size() > request.k) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "must have from 1 to k items; k is " + std::to_string(request.k), "list"};
+  }
+  if (!request.whole_library) {
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> order,
+                               positions_of(list, request.candidates));
+    return do_list_probability(request, signals, order);
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!is_live(list[i])) {
+      return unknown_item(list[i], at("list", i));
+    }
+  }
+  if (const auto repeat = find_repeat(list, live_.size())) {
+    return duplicate_item(list[*repeat], at("list", *repeat));
+  }
+  return do_library_probability(request, signals, list);
 }
 
 Result<void> Ranker::check_decision(const Decision& decision) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "src/core/check.h"
@@ -93,8 +94,19 @@ class SumTree::Draw {
         accept(usable ? proposed_[j] : draw_from_rest());
       }
     }
-    list_.log_propensity = log_prob_ + det_log(prob_);
+    list_.log_propensity = log_prob();
     return std::move(list_);
+  }
+
+  /// Takes the leaves of a given list, as if they had been drawn. REQUIRES: positive weights
+  double follow(std::span<const std::uint32_t> order) {
+    for (const std::uint32_t leaf : order) {
+      if (drawn_ > 0.5 * total_) {
+        take_out_drawn();
+      }
+      accept(leaf);
+    }
+    return log_prob();
   }
 
  private:
@@ -140,13 +152,17 @@ class SumTree::Draw {
     count_prob(weight / rest);
   }
 
-  std::size_t draw_from_rest() {
+  void take_out_drawn() {
     if (nodes_.empty()) {
       add_node(depth_ - 1, 0);
     }
     for (; taken_out_ < list_.order.size(); ++taken_out_) {
       take_out(list_.order[taken_out_]);
     }
+  }
+
+  std::size_t draw_from_rest() {
+    take_out_drawn();
     double point = rng_.uniform() * sum16(nodes_[0].left.data());
     std::size_t leaf = 0;
     std::int32_t here = 0;
@@ -204,6 +220,8 @@ class SumTree::Draw {
       prob_ = 1.0;
     }
   }
+
+  double log_prob() const { return log_prob_ + det_log(prob_); }
 
   const SumTree& tree_;
   Rng& rng_;
@@ -320,6 +338,18 @@ Result<DrawnList> SumTree::draw_top_k(std::size_t k, Rng& rng) const {
                  "k"};
   }
   return Draw(*this, rng).run(k);
+}
+
+double SumTree::log_propensity(std::span<const std::uint32_t> order) const {
+  HINDSIGHT_CHECK(!order.empty());
+  for (const std::uint32_t leaf : order) {
+    HINDSIGHT_CHECK(leaf < size_);
+    if (leaves_[leaf] == 0.0F) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  }
+  Rng unused(0);
+  return std::min(Draw(*this, unused).follow(order), 0.0);
 }
 
 }  // namespace hindsight

@@ -59,6 +59,10 @@ class SumTree {
   /// weights)
   Result<DrawnList> draw_top_k(std::size_t k, Rng& rng) const;
 
+  /// RETURNS: ln P(a drawn list begins with `order`); -infinity where one of the leaves is zero.
+  /// REQUIRES: `order` is not empty, distinct leaves below size()
+  double log_propensity(std::span<const std::uint32_t> order) const;
+
  private:
   static constexpr std::size_t kFanout = 16;
   static constexpr std::size_t kMaxDepth = 8;  // steps from the top to one of 16^8 leaves

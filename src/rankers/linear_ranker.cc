@@ -122,10 +122,14 @@ void LinearRanker::score(const Request& request, const Signals& /*signals*/,
 
 Result<Decision> LinearRanker::do_rank_library(const Request& request, const Signals& signals,
                                                Rng& rng) const {
-  // The tree knows nothing of contexts.
-  return library_ && request.context_key == 0
-             ? rank_by_tree(library_->tree(), library_->shift(), request, rng)
-             : ScoredRanker::do_rank_library(request, signals, rng);
+  return uses_tree(request) ? rank_by_tree(library_->tree(), library_->shift(), request, rng)
+                            : ScoredRanker::do_rank_library(request, signals, rng);
+}
+
+Result<ListProbability> LinearRanker::do_library_probability(
+    const Request& request, const Signals& signals, std::span<const ItemIndex> list) const {
+  return uses_tree(request) ? probability_by_tree(library_->tree(), request, list)
+                            : ScoredRanker::do_library_probability(request, signals, list);
 }
 
 Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedback& feedback,

@@ -54,6 +54,8 @@ class LinearRanker : public ScoredRanker {
              std::span<double> out) const override;
   Result<Decision> do_rank_library(const Request& request, const Signals& signals,
                                    Rng& rng) const override;
+  Result<ListProbability> do_library_probability(const Request& request, const Signals& signals,
+                                                 std::span<const ItemIndex> list) const override;
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& signals) override;
   Result<void> check_items(std::span<const Item> items) const override;
@@ -66,6 +68,10 @@ class LinearRanker : public ScoredRanker {
   LinearRanker(ListOptions options, Loss loss, const LinearParams& params,
                const StepSchedule& schedule);
 
+  /// The tree knows nothing of contexts.
+  bool uses_tree(const Request& request) const {
+    return library_.has_value() && request.context_key == 0;
+  }
   Result<void> check_length(double squared_features, const std::string& field) const;
   /// RETURNS: the slots of the items under a key; none without a key.
   std::vector<std::uint32_t> slots_of(std::uint64_t key, std::span<const ItemIndex> items) const;

@@ -32,6 +32,12 @@ class RandomRanker final : public ScoredRanker {
                ? rank_by_tree(ones_, 0.0, request, rng)
                : ScoredRanker::do_rank_library(request, signals, rng);
   }
+  Result<ListProbability> do_library_probability(const Request& request, const Signals& signals,
+                                                 std::span<const ItemIndex> list) const override {
+    return options().choice_set == ChoiceSet::kShown
+               ? probability_by_tree(ones_, request, list)
+               : ScoredRanker::do_library_probability(request, signals, list);
+  }
   Result<LearnReport> do_learn(const Decision& /*decision*/, const Feedback& feedback,
                                const Signals& /*signals*/) override {
     return LearnReport{.learned = 0,

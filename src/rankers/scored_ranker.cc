@@ -23,6 +23,12 @@ struct ScoredRanker::Drawn {
   std::optional<double> log_propensity;
 };
 
+struct ScoredRanker::Scored {
+  FeatureRows features;
+  std::vector<double> scores;
+  bool with_prior = false;
+};
+
 Result<FeatureRows> ScoredRanker::collect_features(const Request& /*request*/) const {
   return FeatureRows{};
 }
@@ -40,7 +46,7 @@ Result<ScoredRanker::Drawn> ScoredRanker::draw(std::span<const double> scores, s
   const bool whole = options_.law == ListLaw::kWholeList;
   HINDSIGHT_ASSIGN_OR_RETURN(drawn.order, whole ? draw_plackett_luce(scores, k, rng)
                                                 : draw_first_then_sort(scores, k, rng));
-  if (options_.redraw && k < scores.size()) {
+  if (redraws(k, scores.size())) {
     HINDSIGHT_RETURN_IF_ERROR(redraw(scores, drawn, rng));
     return drawn;
   }
@@ -100,7 +106,7 @@ Result<Decision> ScoredRanker::rank_by_tree(const SumTree& tree, double shift,
     decision.score.push_back(det_log(weight) + shift);
     decision.prob_first.push_back(weight / total);
   }
-  if (options_.redraw && request.k < tree.positive()) {
+  if (redraws(request.k, tree.positive())) {
     Drawn drawn{.order = {}, .prob_first = decision.prob_first, .log_propensity = std::nullopt};
     drawn.order.resize(request.k);
     std::iota(drawn.order.begin(), drawn.order.end(), 0U);
@@ -116,22 +122,69 @@ Result<Decision> ScoredRanker::rank_by_tree(const SumTree& tree, double shift,
   return decision;
 }
 
-Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& signals,
-                                       Rng& rng) const {
+Result<ListProbability> ScoredRanker::probability_by_tree(const SumTree& tree,
+                                                          const Request& request,
+                                                          std::span<const ItemIndex> list) const {
+  HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, tree.positive()));
+  if (redraws(request.k, tree.positive())) {
+    return ListProbability{};
+  }
+  return ListProbability{.first = tree.weight(list.front()) / tree.total(),
+                         .log_list = tree.log_propensity(list)};
+}
+
+Result<ScoredRanker::Scored> ScoredRanker::score_candidates(const Request& request,
+                                                            const Signals& signals) const {
   const std::size_t n = request.candidates.size();
   HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, n));
-  HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
-  std::vector<double> scores(n);
-  score(request, signals, features, scores);
-  const bool with_prior = options_.uses_prior && !request.prior.empty();
-  if (with_prior) {
+  Scored scored;
+  HINDSIGHT_ASSIGN_OR_RETURN(scored.features, collect_features(request));
+  scored.scores.resize(n);
+  score(request, signals, scored.features, scored.scores);
+  scored.with_prior = options_.uses_prior && !request.prior.empty();
+  if (scored.with_prior) {
     for (std::size_t i = 0; i < n; ++i) {
-      scores[i] += request.prior[i];
+      scored.scores[i] += request.prior[i];
     }
-    if (!all_finite(scores)) {
+    if (!all_finite(scored.scores)) {
       return Error{ErrorCode::kNotFinite, "a prior is too large to be added to a score", "prior"};
     }
   }
+  return scored;
+}
+
+Result<ListProbability> ScoredRanker::do_list_probability(
+    const Request& request, const Signals& signals, std::span<const std::uint32_t> order) const {
+  HINDSIGHT_ASSIGN_OR_RETURN(const Scored scored, score_candidates(request, signals));
+  const std::span<const double> scores = scored.scores;
+  if (redraws(request.k, scores.size())) {
+    return ListProbability{};
+  }
+  std::vector<double> prob_first(scores.size());
+  ListProbability probability;
+  switch (options_.law) {
+    case ListLaw::kWholeList:
+      first_slot_probs(scores, prob_first);
+      probability.log_list = log_propensity_plackett_luce(scores, order);
+      break;
+    case ListLaw::kFirstSlot:
+      first_slot_probs(scores, prob_first);
+      probability.log_list = log_propensity_first_then_sort(scores, order);
+      break;
+    case ListLaw::kDeterministic:
+      sorted_first_slot_probs(scores, prob_first);
+      probability.log_list = log_propensity_sorted(scores, order);
+      break;
+  }
+  probability.first = prob_first[order.front()];
+  return probability;
+}
+
+Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& signals,
+                                       Rng& rng) const {
+  const std::size_t n = request.candidates.size();
+  HINDSIGHT_ASSIGN_OR_RETURN(const Scored scored, score_candidates(request, signals));
+  const std::vector<double>& scores = scored.scores;
   HINDSIGHT_ASSIGN_OR_RETURN(Drawn drawn, draw(scores, request.k, rng));
 
   Decision decision;
@@ -155,12 +208,12 @@ Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& si
     decision.items.push_back(request.candidates[i]);
     decision.score.push_back(scores[i]);
     decision.prob_first.push_back(drawn.prob_first[i]);
-    if (with_prior) {
+    if (scored.with_prior) {
       decision.prior.push_back(request.prior[i]);
     }
   }
-  if (!features.empty()) {
-    decision.features = select_rows(features, order);
+  if (!scored.features.empty()) {
+    decision.features = select_rows(scored.features, order);
   }
   return decision;
 }

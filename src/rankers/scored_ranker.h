@@ -46,15 +46,26 @@ class ScoredRanker : public Ranker {
                      std::span<double> out) const = 0;
 
   Result<Decision> do_rank(const Request& request, const Signals& signals, Rng& rng) const final;
+  Result<ListProbability> do_list_probability(const Request& request, const Signals& signals,
+                                              std::span<const std::uint32_t> order) const final;
 
   /// A decision over the whole library without touching every item: the list is drawn from the
   /// tree, in which each live item has the weight e^(score - shift), and the others zero.
   /// FAILS: kUnsupported (a list of one). REQUIRES: law kWholeList, choice set kShown
   Result<Decision> rank_by_tree(const SumTree& tree, double shift, const Request& request,
                                 Rng& rng) const;
+  /// The law of rank_by_tree. FAILS and REQUIRES: likewise
+  Result<ListProbability> probability_by_tree(const SumTree& tree, const Request& request,
+                                              std::span<const ItemIndex> list) const;
 
  private:
   struct Drawn;
+  /// Candidates with their scores, priors included.
+  struct Scored;
+  /// FAILS: kUnsupported, kFeatureTooLong, kNotFinite
+  Result<Scored> score_candidates(const Request& request, const Signals& signals) const;
+  /// Whether the order of the k shown out of n is drawn again, which leaves no tractable law.
+  bool redraws(std::size_t k, std::size_t n) const { return options_.redraw && k < n; }
   Result<Drawn> draw(std::span<const double> scores, std::size_t k, Rng& rng) const;
   Result<void> check_choice(std::size_t k, std::size_t n) const;
   Result<void> redraw(std::span<const double> scores, Drawn& drawn, Rng& rng) const;

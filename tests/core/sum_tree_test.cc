@@ -47,6 +47,25 @@ const std::vector<std::vector<double>> kWeights = {
     {1, 1, 0x1.3878p14, 2},
     {0x1p40, 1, 2, 1}};
 
+TEST(SumTree, SaysThePropensityOfAGivenListAsOfADrawnOne) {
+  for (const auto& weights : kWeights) {
+    const SumTree tree = tree_of({weights.begin(), weights.end()});
+    for (std::size_t k = 1; k <= tree.positive(); ++k) {
+      Rng rng(43, k);
+      for (int draw = 0; draw < 20; ++draw) {
+        const DrawnList list = tree.draw_top_k(k, rng).value();
+        EXPECT_NEAR(tree.log_propensity(list.order), *list.log_propensity, 1e-12);
+      }
+    }
+  }
+}
+
+TEST(SumTree, AListWithAWeightOfZeroCannotComeOut) {
+  const SumTree tree = tree_of({3, 0, 1});
+  EXPECT_EQ(tree.log_propensity(std::vector<std::uint32_t>{0, 1}),
+            -std::numeric_limits<double>::infinity());
+}
+
 TEST(SumTree, FollowsThePlackettLuceLaw) {
   for (const auto& weights : kWeights) {
     const SumTree tree = tree_of({weights.begin(), weights.end()});

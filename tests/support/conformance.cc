@@ -8,6 +8,7 @@ std::span<const Check> conformance_checks() {
   static const std::vector<Check> checks = {
       {"ListsAreValid", check_lists_are_valid},
       {"FirstSlotProbabilitiesSumToOne", check_first_slots},
+      {"AListHasTheProbabilityWithWhichItWasDrawn", check_list_probability},
       {"PropensitiesSumToOneAndMatchTheDraws", check_list_law, true},
       {"TheWholeLibraryIsRanked", check_whole_library},
       {"DrawsFromTheWholeLibraryFollowTheirLaw", check_library_law, true},

@@ -40,6 +40,8 @@ using Verdict = std::optional<std::string>;
 Verdict check_lists_are_valid(const Subject& subject, std::uint64_t seed);
 /// prob_first is at least 0 and sums to 1 over the candidates.
 Verdict check_first_slots(const Subject& subject, std::uint64_t seed);
+/// What the ranker says of a list that it has drawn is what it said when it drew it.
+Verdict check_list_probability(const Subject& subject, std::uint64_t seed);
 /// Over small sets, e^log_propensity sums to 1 over the lists, agrees with prob_first, and counted
 /// draws follow both. Statistical: false alarm below 1e-6 over the whole suite for a fixed seed.
 Verdict check_list_law(const Subject& subject, std::uint64_t seed);
@@ -85,6 +87,9 @@ std::span<const Check> conformance_checks();
 // Tools of the checks.
 /// RETURNS: a life that has everything in it that the ranker can do.
 World life_of(const Subject& subject, std::uint64_t seed, std::size_t max_candidates = 12);
+/// RETURNS: how list_probability of a drawn list differs from what its decision says.
+Verdict check_own_probability(const Ranker& ranker, const Signals& signals, const Request& request,
+                              const Decision& decision);
 std::vector<std::byte> saved(const Ranker& ranker);
 /// RETURNS: a new ranker with the state of this one; null where loading failed.
 std::unique_ptr<Ranker> reloaded(const Subject& subject, const Ranker& ranker);

@@ -119,7 +119,7 @@ Verdict over_all_sizes(const Subject& subject, std::uint64_t seed, Look look) {
           }
           return "a valid request was refused: " + to_string(decision.error());
         }
-        if (Verdict verdict = look(asked.request, *decision)) {
+        if (Verdict verdict = look(life, asked.request, *decision)) {
           return "n = " + std::to_string(n) + ", k = " + std::to_string(k) + ": " + *verdict;
         }
       }
@@ -211,25 +211,60 @@ Verdict judge(const DrawnLaw& law, bool whole_first_law) {
 }  // namespace
 
 Verdict check_lists_are_valid(const Subject& subject, std::uint64_t seed) {
-  return over_all_sizes(subject, seed, check_list);
+  return over_all_sizes(
+      subject, seed, [](const Lived& /*life*/, const Request& request, const Decision& decision) {
+        return check_list(request, decision);
+      });
+}
+
+Verdict check_list_probability(const Subject& subject, std::uint64_t seed) {
+  return over_all_sizes(
+      subject, seed, [](const Lived& life, const Request& request, const Decision& decision) {
+        return check_own_probability(*life.ranker, life.world.signals(), request, decision);
+      });
+}
+
+Verdict check_own_probability(const Ranker& ranker, const Signals& signals, const Request& request,
+                              const Decision& decision) {
+  const auto said = ranker.list_probability(request, signals, decision.shown());
+  if (!said.ok()) {
+    return "the probability of its own list was refused: " + to_string(said.error());
+  }
+  if (!said->log_list && !said->first) {
+    return {};  // it knows no law of lists that it did not draw
+  }
+  if (!said->log_list || !decision.log_propensity ||
+      std::abs(*said->log_list - *decision.log_propensity) > kRounding) {
+    return "its own list has another probability than when it was drawn";
+  }
+  if (!said->first || std::abs(*said->first - decision.prob_first[0]) > kRounding) {
+    return "its own first item has another probability than when it was drawn";
+  }
+  const auto begins = ranker.list_probability(request, signals, decision.shown().first(1));
+  if (!begins.ok() || !begins->log_list ||
+      std::abs(std::exp(*begins->log_list) - *said->first) > kRounding) {
+    return "a list of one is not as likely as its first item";
+  }
+  return {};
 }
 
 Verdict check_first_slots(const Subject& subject, std::uint64_t seed) {
-  return over_all_sizes(subject, seed,
-                        [](const Request& request, const Decision& decision) -> Verdict {
-                          double sum = 0.0;
-                          for (const double prob : decision.prob_first) {
-                            if (!(prob >= 0.0)) {
-                              return "prob_first is negative or not a number";
-                            }
-                            sum += prob;
-                          }
-                          const bool whole = decision.items.size() == request.candidates.size();
-                          if (sum > 1 + kRounding || (whole && sum < 1 - kRounding)) {
-                            return "prob_first sums to " + std::to_string(sum);
-                          }
-                          return {};
-                        });
+  return over_all_sizes(
+      subject, seed,
+      [](const Lived& /*life*/, const Request& request, const Decision& decision) -> Verdict {
+        double sum = 0.0;
+        for (const double prob : decision.prob_first) {
+          if (!(prob >= 0.0)) {
+            return "prob_first is negative or not a number";
+          }
+          sum += prob;
+        }
+        const bool whole = decision.items.size() == request.candidates.size();
+        if (sum > 1 + kRounding || (whole && sum < 1 - kRounding)) {
+          return "prob_first sums to " + std::to_string(sum);
+        }
+        return {};
+      });
 }
 
 Verdict check_list_law(const Subject& subject, std::uint64_t seed) {

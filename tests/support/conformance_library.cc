@@ -184,6 +184,9 @@ Verdict check_draws(const Ranker& ranker, const World& world) {
       if (Verdict verdict = check_drawn(*decision, *law)) {
         return "k = " + std::to_string(k) + ": " + *verdict;
       }
+      if (Verdict verdict = check_own_probability(ranker, world.signals(), request, *decision)) {
+        return "k = " + std::to_string(k) + ": " + *verdict;
+      }
     }
   }
   return {};
