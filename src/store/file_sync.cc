@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -31,25 +32,44 @@ class Descriptor {
   int fd_;
 };
 
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+std::atomic<FileFaults*> file_faults = nullptr;
+
+}  // namespace
+
+void use_file_faults_for_test(FileFaults* faults) { file_faults = faults; }
+
+bool fails_in_test(FileStep step) {
+  FileFaults* const faults = file_faults.load(std::memory_order_relaxed);
+  const int code = faults == nullptr ? 0 : faults->at(step);
+  if (code != 0) {
+    errno = code;
+  }
+  return code != 0;
+}
+
+bool write_at(int fd, std::span<const std::byte> bytes, std::uint64_t at) {
+  const bool failing = fails_in_test(FileStep::kWrite);
+  const int failing_with = errno;
+  std::span<const std::byte> left = failing ? bytes.first(bytes.size() / 2) : bytes;
+  while (!left.empty()) {
+    const ssize_t written = ::pwrite(fd, left.data(), left.size(), static_cast<off_t>(at));
     if (written < 0 && errno == EINTR) {
       continue;
     }
     if (written <= 0) {
+      errno = written == 0 ? ENOSPC : errno;
       return false;
     }
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    at += static_cast<std::uint64_t>(written);
+    left = left.subspan(static_cast<std::size_t>(written));
   }
-  return true;
+  errno = failing_with;
+  return !failing;
 }
-
-}  // namespace
 
 Result<void> sync_folder(const std::filesystem::path& folder) {
   const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) {
+  if (fd.get() < 0 || fails_in_test(FileStep::kSync) || ::fsync(fd.get()) != 0) {
     return failed("cannot sync the folder", folder);
   }
   return {};
@@ -60,10 +80,10 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
   const std::filesystem::path part = path.string() + ".part";
   {
     const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (fd.get() < 0) {
+    if (fd.get() < 0 || fails_in_test(FileStep::kOpen)) {
       return failed("cannot write", part);
     }
-    if (!write_all(fd.get(), bytes) || ::fsync(fd.get()) != 0) {
+    if (!write_at(fd.get(), bytes, 0) || fails_in_test(FileStep::kSync) || ::fsync(fd.get()) != 0) {
       const Error error = failed("cannot write", part);
       ::unlink(part.c_str());
       return error;
@@ -72,7 +92,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
   if (before_rename) {
     before_rename();
   }
-  if (::rename(part.c_str(), path.c_str()) != 0) {
+  if (fails_in_test(FileStep::kRename) || ::rename(part.c_str(), path.c_str()) != 0) {
     const Error error = failed("cannot replace", path);
     ::unlink(part.c_str());
     return error;
@@ -82,7 +102,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
 
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) {
+  if (fd.get() < 0 || fails_in_test(FileStep::kOpen)) {
     Error error = failed("cannot read", path);
     error.code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
     return error;

@@ -1,10 +1,12 @@
 // Files that are whole or not there: writing, syncing and replacing them.
 //
-// Thread-safety: pure functions over the file system.
+// Thread-safety: pure functions over the file system; use_file_faults_for_test is for one thread,
+// while no other uses files.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -25,5 +27,25 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
 
 /// RETURNS: all bytes of a file. FAILS: kNotFound, kIo
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+
+/// Writes all bytes at this place of an open file. RETURNS: false with errno set where it cannot.
+bool write_at(int fd, std::span<const std::byte> bytes, std::uint64_t at);
+
+// For tests of failing devices.
+
+enum class FileStep : std::uint8_t { kOpen, kWrite, kSync, kTruncate, kRename };
+
+class FileFaults {
+ public:
+  virtual ~FileFaults() = default;
+  /// RETURNS: 0 to let the step happen, or the errno that it fails with. A write that fails has
+  /// written the first half of its bytes.
+  virtual int at(FileStep step) = 0;
+};
+
+/// Everything that the store does to files beside SQLite's passes through `faults`, until nullptr.
+void use_file_faults_for_test(FileFaults* faults);
+/// RETURNS: whether a test lets this step fail; errno says how.
+bool fails_in_test(FileStep step);
 
 }  // namespace hindsight

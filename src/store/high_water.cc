@@ -127,11 +127,11 @@ Result<void> HighWater::create(const Mark& mark) {
 }
 
 Result<void> HighWater::open_file() {
-  if (fd_ < 0) {
+  if (fd_ < 0 && !fails_in_test(FileStep::kOpen)) {
     fd_ = ::open(file_.c_str(), O_RDWR | O_CLOEXEC);
   }
   // A file that was cut gets its size back before the first slot is written.
-  if (fd_ < 0 || ::ftruncate(fd_, 2 * kSlotBytes) != 0) {
+  if (fd_ < 0 || fails_in_test(FileStep::kTruncate) || ::ftruncate(fd_, 2 * kSlotBytes) != 0) {
     return Error{ErrorCode::kIo, "cannot open " + file_.string() + ": " + std::strerror(errno), ""};
   }
   return {};
@@ -141,11 +141,10 @@ Result<void> HighWater::write(const Mark& mark) {
   HINDSIGHT_CHECK(fd_ >= 0);
   sequence_ += 1;
   const std::vector<std::byte> bytes = encode({sequence_, mark});
-  const auto at = static_cast<off_t>((sequence_ % 2) * kSlotBytes);
-  const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), at);
-  if (written != static_cast<ssize_t>(bytes.size()) || sync_(fd_) != 0) {
-    const int code = written < 0 || written == static_cast<ssize_t>(bytes.size()) ? errno : ENOSPC;
-    return Error{ErrorCode::kIo, "cannot write " + file_.string() + ": " + std::strerror(code), ""};
+  if (!write_at(fd_, bytes, (sequence_ % 2) * kSlotBytes) || fails_in_test(FileStep::kSync) ||
+      sync_(fd_) != 0) {
+    return Error{ErrorCode::kIo, "cannot write " + file_.string() + ": " + std::strerror(errno),
+                 ""};
   }
   return {};
 }

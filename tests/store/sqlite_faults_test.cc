@@ -8,8 +8,7 @@
 #include <set>
 
 #include "src/store/sqlite_store.h"
-#include "tests/store_support/fault_vfs.h"
-#include "tests/store_support/memory_folder.h"
+#include "tests/store_support/device_faults.h"
 #include "tests/store_support/store_helpers.h"
 
 namespace hindsight {
@@ -21,29 +20,19 @@ std::unique_ptr<Store> open_or_fail(const SqliteStoreOptions& options) {
   return store.ok() ? *std::move(store) : nullptr;
 }
 
-struct Fault {
-  FaultVfs::Kind kind;
-  int code;
-  ErrorCode expected;
-};
-
-class SqliteFaults : public ::testing::TestWithParam<Fault> {};
-
 // Appends until the store fails, then checks what it says and, opened again, what it holds.
-void check_failing_at(const Fault& fault, long nth) {
-  SCOPED_TRACE(nth);
+void check_failing_at(const DeviceFault& fault, long nth) {
+  SCOPED_TRACE(fault.name + numbered(" at step ", static_cast<std::uint64_t>(nth)));
   const MemoryFolder folder;
   FaultVfs vfs("faults");
-  SqliteStoreOptions options;
-  options.folder = folder.path() / "data";
-  options.vfs = vfs.name();
+  SqliteStoreOptions options = options_on(vfs, folder.path() / "data");
   std::set<std::string> acknowledged;
   LogId log = 0;
   {
     const auto store = open_or_fail(options);
     ASSERT_NE(store, nullptr);
     log = *store->create_log("books");
-    vfs.fail(fault.kind, nth, fault.code);
+    vfs.fail(fault, nth);
     std::optional<Error> first_error;
     for (int i = 0; i < 3000 && !first_error; ++i) {
       const std::string text = numbered("entry", i) + std::string(2000, 'x');
@@ -55,8 +44,8 @@ void check_failing_at(const Fault& fault, long nth) {
       }
     }
     ASSERT_TRUE(first_error.has_value());
-    EXPECT_EQ(first_error->code, fault.expected) << first_error->message;
-    EXPECT_THAT(first_error->message, ::testing::HasSubstr("hindsight.db"));
+    EXPECT_EQ(first_error->code, ErrorCode::kIo) << first_error->message;
+    EXPECT_THAT(first_error->message, ::testing::HasSubstr(options.folder.string()));
     ASSERT_TRUE(store->failure().has_value());
     EXPECT_EQ(store->failure()->message, first_error->message);
     // For good, though the device would work again.
@@ -70,7 +59,7 @@ void check_failing_at(const Fault& fault, long nth) {
     EXPECT_EQ(entries->size(), acknowledged.size());
   }
   EXPECT_EQ(vfs.after_failure(), 0) << "writes or syncs after the failure";
-  options.vfs.clear();
+  vfs.mend();
   const auto store = open_or_fail(options);
   ASSERT_NE(store, nullptr);
   const auto texts = to_texts(*read_all(*store, log));
@@ -82,22 +71,177 @@ void check_failing_at(const Fault& fault, long nth) {
   EXPECT_LE(texts.size(), acknowledged.size() + 1);
 }
 
-TEST_P(SqliteFaults, StopAcknowledgingForGood) {
-  // Early ones hit the write-ahead log; the late ones hit the checkpoint into the database.
-  const std::vector<long> places =
-      GetParam().kind == FaultVfs::Kind::kWrite
-          ? std::vector<long>{1, 2, 3, 7, 50, 51, 8005, 9000, 10'000}
-          : std::vector<long>{1, 2, 3, 20, 800, 1000, 1331, 1332, 1333, 1334, 1335, 1336};
-  for (const long nth : places) {
-    check_failing_at(GetParam(), nth);
+TEST(SqliteFaults, StopAcknowledgingForGood) {
+  // Early ones hit the write-ahead log and the mark; the late ones hit the checkpoint into the
+  // database.
+  for (const DeviceFault& fault : device_faults()) {
+    if (fault.for_ever || (fault.step != FileStep::kWrite && fault.step != FileStep::kSync)) {
+      continue;
+    }
+    for (const long nth : fault.step == FileStep::kWrite
+                              ? std::vector<long>{1, 2, 3, 7, 50, 51, 9340, 10'000, 12'000}
+                              : std::vector<long>{1, 2, 3, 20, 800, 2000, 2666, 2667, 2668, 2669}) {
+      check_failing_at(fault, nth);
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Devices, SqliteFaults,
-    ::testing::Values(Fault{FaultVfs::Kind::kWrite, SQLITE_FULL, ErrorCode::kIo},
-                      Fault{FaultVfs::Kind::kWrite, SQLITE_IOERR_WRITE, ErrorCode::kIo},
-                      Fault{FaultVfs::Kind::kSync, SQLITE_IOERR_FSYNC, ErrorCode::kIo}));
+/// A life of a store, and what its callers know of it.
+class ScriptedStore {
+ public:
+  ScriptedStore(FaultVfs& device, const std::filesystem::path& folder)
+      : device_(device), options_(options_on(device, folder)) {}
+
+  void run() {
+    live([this](Store& store) { first_life(store); });
+    live([this](Store& store) { second_life(store); });
+    device_.mend();
+    live([this](Store& store) { check(store); });
+    EXPECT_TRUE(checked_);
+  }
+
+ private:
+  void live(const std::function<void(Store&)>& life) {
+    const auto store = open_sqlite_store(options_);
+    if (!store.ok()) {
+      named(store.error());
+      return;
+    }
+    life(**store);
+  }
+
+  void named(const Error& error) const {
+    EXPECT_TRUE(device_.has_failed()) << error.message;
+    EXPECT_EQ(error.code, ErrorCode::kIo) << error.message;
+    EXPECT_THAT(error.message, ::testing::HasSubstr(options_.folder.parent_path().string()));
+  }
+
+  /// A change of the log: after the first that fails there is no other.
+  template <class Outcome>
+  bool changed(Store& store, const Outcome& outcome) {
+    if (outcome.ok()) {
+      EXPECT_FALSE(stopped_) << "acknowledged after a failure";
+      return true;
+    }
+    named(outcome.error());
+    EXPECT_TRUE(store.failure().has_value());
+    stopped_ = true;
+    return false;
+  }
+
+  void append(Store& store, LogId log, const std::string& prefix, int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string text =
+          prefix + numbered("-", ++texts_) + std::string(static_cast<std::size_t>(i) * 700, 'x');
+      if (changed(store, append_and_wait(store, log, {text}))) {
+        acknowledged_.push_back(text);
+      }
+    }
+  }
+
+  void first_life(Store& store) {
+    stopped_ = false;
+    const Result<LogId> books = store.create_log("books");
+    const Result<LogId> films = store.create_log("films");
+    if (!changed(store, books) || !changed(store, films)) {
+      return;
+    }
+    append(store, *books, "cut", 2);
+    append(store, *books, "kept", 4);
+    append(store, *films, "dropped", 4);
+    put_snapshot(store, *books);
+    changed(store, store.truncate_before(*books, 3));
+    const auto secret = append_and_wait(store, *books, {"secret"});
+    if (changed(store, secret)) {
+      const auto erased = store.rewrite(*books, [](const LogEntry& entry) {
+        return to_text(entry.payload) == "secret" ? std::optional(to_payload("erased"))
+                                                  : std::nullopt;
+      });
+      // Where only reading failed, the store goes on.
+      erased_ = erased.ok();
+      if (!erased.ok()) {
+        named(erased.error());
+        stopped_ = store.failure().has_value();
+      }
+    }
+    changed_or_left(store, store.drop_log(*films));
+    append(store, *books, "kept", 4);
+    put_snapshot(store, *books);
+  }
+
+  void second_life(Store& store) {
+    stopped_ = false;
+    const std::vector<LogInfo> logs = *store.logs();
+    for (const LogInfo& log : logs) {
+      if (log.name == "books") {
+        append(store, log.id, "kept", 3);
+        put_snapshot(store, log.id);
+      }
+    }
+  }
+
+  /// Dropping ends with removing files, whose failure leaves nothing but files.
+  void changed_or_left(Store& store, const Result<void>& dropped) {
+    if (!dropped.ok()) {
+      named(dropped.error());
+      stopped_ = store.failure().has_value();
+    }
+  }
+
+  /// A snapshot that fails stops nothing.
+  void put_snapshot(Store& store, LogId log) {
+    const Position position = *store.head(log);
+    const Payload bytes = to_payload(std::string(5000, 's'));
+    const Result<void> put = store.put_snapshot(log, position, bytes);
+    if (put.ok()) {
+      snapshot_ = position;
+    } else {
+      named(put.error());
+    }
+  }
+
+  void check(Store& store) {
+    std::multiset<std::string> texts;
+    const std::vector<LogInfo> logs = *store.logs();
+    for (const LogInfo& log : logs) {
+      const auto entries = read_all(store, log.id);
+      ASSERT_TRUE(entries.ok()) << to_string(entries.error());
+      for (const LogEntry& entry : *entries) {
+        texts.insert(to_text(entry.payload));
+      }
+      if (log.name == "books") {
+        EXPECT_EQ(append_and_wait(store, log.id, {"again"}).ok(), true);
+        const auto snapshots = *store.snapshots(log.id);
+        for (const Position position : snapshots) {
+          EXPECT_TRUE(store.get_snapshot(log.id, position).ok());
+        }
+        EXPECT_TRUE(!snapshot_ || (!snapshots.empty() && snapshots.front() >= *snapshot_));
+      }
+    }
+    for (const std::string& text : acknowledged_) {
+      const bool may_be_gone = text.starts_with("cut") || text.starts_with("dropped");
+      EXPECT_TRUE(texts.count(text) == 1 || (may_be_gone && !texts.contains(text))) << text;
+    }
+    EXPECT_TRUE(!erased_ || !texts.contains("secret"));
+    EXPECT_LE(texts.count("secret") + texts.count("erased"), 1U);
+    checked_ = true;
+  }
+
+  FaultVfs& device_;
+  SqliteStoreOptions options_;
+  std::uint64_t texts_ = 0;
+  std::vector<std::string> acknowledged_;
+  std::optional<Position> snapshot_;
+  bool erased_ = false;
+  bool stopped_ = false;
+  bool checked_ = false;
+};
+
+TEST(SqliteFaults, AnyStepOfALifeMayFailOnceOrForEver) {
+  with_each_device_fault([](FaultVfs& device, const std::filesystem::path& folder) {
+    ScriptedStore(device, folder).run();
+  });
+}
 
 TEST(SqliteMarkFaults, AFailedSyncOfTheMarkStopsAcknowledgingForGood) {
   const MemoryFolder folder;

@@ -1,5 +1,6 @@
 #include "tests/store_support/fault_vfs.h"
 
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -20,7 +21,7 @@ int read_file(sqlite3_file* file, void* to, int size, sqlite3_int64 at) {
   return real(file)->pMethods->xRead(real(file), to, size, at);
 }
 int write_file(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) {
-  const int code = self(file).vfs->count(FaultVfs::Kind::kWrite);
+  const int code = self(file).vfs->count(FileStep::kWrite);
   if (code != SQLITE_OK) {
     real(file)->pMethods->xWrite(real(file), from, size / 2, at);
     return code;
@@ -28,10 +29,11 @@ int write_file(sqlite3_file* file, const void* from, int size, sqlite3_int64 at)
   return real(file)->pMethods->xWrite(real(file), from, size, at);
 }
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
-  return real(file)->pMethods->xTruncate(real(file), size);
+  const int code = self(file).vfs->count(FileStep::kTruncate);
+  return code != SQLITE_OK ? code : real(file)->pMethods->xTruncate(real(file), size);
 }
 int sync_file(sqlite3_file* file, int flags) {
-  const int code = self(file).vfs->count(FaultVfs::Kind::kSync);
+  const int code = self(file).vfs->count(FileStep::kSync);
   return code != SQLITE_OK ? code : real(file)->pMethods->xSync(real(file), flags);
 }
 int size_of_file(sqlite3_file* file, sqlite3_int64* size) {
@@ -74,6 +76,9 @@ int open_file(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int f
   opened.base.pMethods = nullptr;
   opened.vfs = static_cast<FaultVfs*>(vfs->pAppData);
   opened.real = reinterpret_cast<sqlite3_file*>(&opened + 1);
+  if (const int code = opened.vfs->count(FileStep::kOpen); code != SQLITE_OK) {
+    return code;
+  }
   sqlite3_vfs* const under = opened.vfs->real();
   const int code = under->xOpen(under, name, opened.real, flags, out);
   if (code == SQLITE_OK) {
@@ -92,28 +97,64 @@ FaultVfs::FaultVfs(std::string name)
   vfs_.szOsFile = static_cast<int>(sizeof(FaultFile)) + real_->szOsFile;
   vfs_.xOpen = open_file;
   sqlite3_vfs_register(&vfs_, 0);
+  use_file_faults_for_test(this);
 }
 
-FaultVfs::~FaultVfs() { sqlite3_vfs_unregister(&vfs_); }
+FaultVfs::~FaultVfs() {
+  use_file_faults_for_test(nullptr);
+  sqlite3_vfs_unregister(&vfs_);
+}
 
-void FaultVfs::fail(Kind kind, long nth, int code) {
-  code_ = code;
+void FaultVfs::fail(const DeviceFault& fault, long nth) {
+  const std::lock_guard lock(mutex_);
+  fault_ = fault;
+  left_ = nth;
   failed_ = false;
   after_failure_ = 0;
-  (kind == Kind::kWrite ? writes_left_ : syncs_left_) = nth;
 }
 
-int FaultVfs::count(Kind kind) {
-  if (failed_) {
-    after_failure_ += 1;
+void FaultVfs::mend() {
+  const std::lock_guard lock(mutex_);
+  fault_.reset();
+}
+
+bool FaultVfs::has_failed() const {
+  const std::lock_guard lock(mutex_);
+  return failed_;
+}
+
+long FaultVfs::after_failure() const {
+  const std::lock_guard lock(mutex_);
+  return after_failure_;
+}
+
+long FaultVfs::steps(FileStep step) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = steps_.find(step);
+  return found == steps_.end() ? 0 : found->second;
+}
+
+int FaultVfs::count(FileStep step, bool of_sqlite) {
+  const std::lock_guard lock(mutex_);
+  steps_[step] += 1;
+  if (!fault_) {
     return SQLITE_OK;
   }
-  std::atomic<long>& left = kind == Kind::kWrite ? writes_left_ : syncs_left_;
-  if (left > 0 && --left == 0) {
+  if (failed_) {
+    const bool changes = step == FileStep::kWrite || step == FileStep::kSync;
+    after_failure_ += changes && of_sqlite ? 1 : 0;
+    return fault_->for_ever && step == fault_->step ? fault_->code : SQLITE_OK;
+  }
+  if (step == fault_->step && --left_ == 0) {
     failed_ = true;
-    return code_;
+    return fault_->code;
   }
   return SQLITE_OK;
+}
+
+int FaultVfs::at(FileStep step) {
+  const int code = count(step, false);
+  return code == SQLITE_OK ? 0 : code == SQLITE_FULL ? ENOSPC : EIO;
 }
 
 }  // namespace hindsight
