@@ -265,19 +265,28 @@ class LocalEngine final : public Engine {
     }
     HINDSIGHT_ASSIGN_OR_RETURN(const CollectionConfig config, apply_patch(base, patch, true));
     HINDSIGHT_ASSIGN_OR_RETURN(const LogId id, shared_.store.create_log(name));
+    const Result<void> begun = begin_collection({.id = id, .name = name}, config);
+    if (!begun.ok() && !shared_.store.failure()) {
+      // It could not be read back: the name must be free for another try.
+      (void)shared_.store.drop_log(id).ok();
+    }
+    return begun;
+  }
+
+  Result<void> begin_collection(const LogInfo& log, const CollectionConfig& config) {
     // Sequence 0: the collection itself counts its events from 1.
     const Event event{.id = {.source = shared_.source, .sequence = 0},
                       .clock_ms = shared_.options.clock(),
                       .body = CollectionEvent{.config = config, .history = History::kDiscard}};
     const Result<Position> position = wait_for<Position>([&](Store::Done done) {
-      shared_.store.append(id, {encode_event(event)}, std::move(done));
+      shared_.store.append(log.id, {encode_event(event)}, std::move(done));
     });
     if (!position.ok()) {
       return position.error();
     }
-    HINDSIGHT_ASSIGN_OR_RETURN(Folded folded,
-                               fold_log(shared_.store, id, nullptr, std::nullopt, fold_options()));
-    return add({.id = id, .name = name}, std::move(folded));
+    HINDSIGHT_ASSIGN_OR_RETURN(
+        Folded folded, fold_log(shared_.store, log.id, nullptr, std::nullopt, fold_options()));
+    return add(log, std::move(folded));
   }
 
   void run_timer() {
