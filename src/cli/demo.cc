@@ -87,9 +87,8 @@ Result<void> Demo::open() {
     CollectionPatch patch;
     patch.seed = kSeed;
     patch.log_queries = true;
-    const auto made = wait_for<PutOutcome>(
-        [&](auto done) { engine_.put_collection(kCollection, patch, std::move(done)); });
-    HINDSIGHT_RETURN_IF_ERROR(made);
+    HINDSIGHT_RETURN_IF_ERROR(wait_for<PutOutcome>(
+        [&](auto done) { engine_.put_collection(kCollection, patch, std::move(done)); }));
   }
   HINDSIGHT_ASSIGN_OR_RETURN(const CollectionStats stats, engine_.stats(kCollection, false));
   visits_ = stats.decisions;
@@ -116,9 +115,8 @@ Result<void> Demo::add_books(std::uint64_t wanted) {
   if (items.empty()) {
     return {};
   }
-  const auto added = wait_for<ItemsReply>(
-      [&](auto done) { engine_.add_items(kCollection, std::move(items), std::move(done)); });
-  HINDSIGHT_RETURN_IF_ERROR(added);
+  HINDSIGHT_RETURN_IF_ERROR(wait_for<ItemsReply>(
+      [&](auto done) { engine_.add_items(kCollection, std::move(items), std::move(done)); }));
   return {};
 }
 
@@ -155,9 +153,8 @@ Result<void> Demo::visit() {
   if (const auto place = choose(list.items)) {
     std::vector<ClickInput> clicks = {
         {.decision = list.decision, .item = list.items[*place].id, .event = {}}};
-    const auto clicked = wait_for<ClicksReply>(
-        [&](auto done) { engine_.click(kCollection, std::move(clicks), std::move(done)); });
-    HINDSIGHT_RETURN_IF_ERROR(clicked);
+    HINDSIGHT_RETURN_IF_ERROR(wait_for<ClicksReply>(
+        [&](auto done) { engine_.click(kCollection, std::move(clicks), std::move(done)); }));
   }
   return add_books(books_by(visits_));
 }
