@@ -30,6 +30,7 @@ class ByteReader;
 class ByteWriter;
 class RegretAccount;
 class Signals;
+struct Choice;
 
 /// When feedback reaches `learn`.
 enum class Learns : std::uint8_t {
@@ -136,6 +137,10 @@ class Ranker {
   virtual const RegretAccount* regret() const { return nullptr; }
   /// The same in plain numbers; none where regret() is null.
   std::optional<RegretSummary> regret_summary() const;
+  /// The choice whose K-L cost `regret()` books for a click on a shown item; none where it books no
+  /// K-L cost. A function of the ranker's parameters alone, not of what it has learned. REQUIRES:
+  /// `clicked` was shown, and the decision is one that `learn` takes
+  virtual std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const;
 
  protected:
   Ranker() = default;

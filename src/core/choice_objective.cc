@@ -8,8 +8,8 @@
 
 namespace hindsight {
 
-ChoiceObjective::ChoiceObjective(std::span<const Choice> choices, const Sizes& sizes)
-    : choices_(choices), sizes_(sizes) {
+ChoiceObjective::ChoiceObjective(std::span<const Choice> choices, const Sizes& sizes, double weight)
+    : choices_(choices), sizes_(sizes), weight_(weight) {
   std::size_t total = 0;
   for (const Choice& choice : choices) {
     HINDSIGHT_CHECK(choice.picked < choice.n);
@@ -22,7 +22,8 @@ ChoiceObjective::ChoiceObjective(std::span<const Choice> choices, const Sizes& s
 void ChoiceObjective::apply(const Choice& choice, std::span<const double> x,
                             std::span<double> out) const {
   const auto dense = x.subspan(sizes_.items, sizes_.dense);
-  const auto sparse = x.subspan(sizes_.items + sizes_.dense);
+  const auto sparse = x.subspan(sizes_.items + sizes_.dense, sizes_.sparse);
+  const auto context = x.subspan(sizes_.items + sizes_.dense + sizes_.sparse);
   const FeatureRows& rows = choice.rows;
   for (std::size_t i = 0; i < choice.n; ++i) {
     double sum = choice.items.empty() ? 0.0 : x[choice.items[i]];
@@ -34,27 +35,54 @@ void ChoiceObjective::apply(const Choice& choice, std::span<const double> x,
         sum += rows.sparse_value[e] * sparse[rows.sparse_index[e]];
       }
     }
-    out[i] = sum;
+    if (!choice.context.empty()) {
+      sum += context[choice.context[i]];
+    }
+    out[i] = choice.factor * sum;
   }
 }
 
 void ChoiceObjective::apply_transposed(const Choice& choice, std::span<const double> c,
                                        std::span<double> out) const {
   const auto dense = out.subspan(sizes_.items, sizes_.dense);
-  const auto sparse = out.subspan(sizes_.items + sizes_.dense);
+  const auto sparse = out.subspan(sizes_.items + sizes_.dense, sizes_.sparse);
+  const auto context = out.subspan(sizes_.items + sizes_.dense + sizes_.sparse);
   const FeatureRows& rows = choice.rows;
   for (std::size_t i = 0; i < choice.n; ++i) {
+    const double slope = weight_ * choice.factor * c[i];
     if (!choice.items.empty()) {
-      out[choice.items[i]] += c[i];
+      out[choice.items[i]] += slope;
     }
     for (std::size_t j = 0; j < rows.dense_dim; ++j) {
-      dense[j] += c[i] * rows.dense[i * rows.dense_dim + j];
+      dense[j] += slope * rows.dense[i * rows.dense_dim + j];
     }
     if (!rows.row_begin.empty()) {
       for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
-        sparse[rows.sparse_index[e]] += c[i] * rows.sparse_value[e];
+        sparse[rows.sparse_index[e]] += slope * rows.sparse_value[e];
       }
     }
+    if (!choice.context.empty()) {
+      context[choice.context[i]] += slope;
+    }
+  }
+}
+
+void ChoiceObjective::scores_of(const Choice& choice, std::span<const double> theta,
+                                std::span<double> out) const {
+  apply(choice, theta, out);
+  for (std::size_t i = 0; i < choice.prior.size(); ++i) {
+    out[i] += choice.prior[i];
+  }
+}
+
+void ChoiceObjective::costs(std::span<const double> theta, std::span<double> out) const {
+  HINDSIGHT_CHECK(theta.size() == dim() && out.size() == choices_.size());
+  std::vector<double> score(largest_);
+  std::vector<double> scratch(largest_);
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const auto s = std::span(score).first(choices_[i].n);
+    scores_of(choices_[i], theta, s);
+    out[i] = kl_cost_value(s, choices_[i].picked, std::span(scratch).first(choices_[i].n));
   }
 }
 
@@ -67,12 +95,9 @@ double ChoiceObjective::evaluate(std::span<const double> theta, std::span<double
   for (const Choice& choice : choices_) {
     const auto s = std::span(scores).first(choice.n);
     const auto probs = std::span(probs_).subspan(begin, choice.n);
-    apply(choice, theta, s);
-    for (std::size_t i = 0; i < choice.prior.size(); ++i) {
-      s[i] += choice.prior[i];
-    }
+    scores_of(choice, theta, s);
     const LossSlope slope = kl_cost(s, max_of(s), choice.picked, probs);
-    total += slope.loss;
+    total += weight_ * slope.loss;
     for (std::size_t i = 0; i < choice.n; ++i) {
       probs[i] *= slope.factor;
       s[i] = probs[i];

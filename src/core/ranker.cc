@@ -7,6 +7,7 @@
 
 #include "src/core/bytes.h"
 #include "src/core/check.h"
+#include "src/core/choice_objective.h"
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
 #include "src/core/regret.h"
@@ -398,6 +399,10 @@ Result<void> Ranker::remove_items(std::span<const ItemIndex> items) {
   live_count_ -= items.size();
   do_remove_items(items);
   return {};
+}
+
+std::optional<Choice> Ranker::choice_of(const Decision& /*decision*/, ItemIndex /*clicked*/) const {
+  return std::nullopt;
 }
 
 std::optional<RegretSummary> Ranker::regret_summary() const {

@@ -13,6 +13,7 @@ void RegretAccount::book(const Step& step, double learned_cost, double served_co
     cycles_.resize(step.cycle);
   }
   CycleAccount& cycle = cycles_[step.cycle - 1];
+  last_learned_cost_ = learned_cost;
   if (clicks_ < kMaxCount) {
     ++clicks_;
     ++cycle.clicks;

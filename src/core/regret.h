@@ -45,6 +45,8 @@ class RegretAccount {
   std::uint64_t clicks() const { return clicks_; }
   double learned_cost() const;
   double served_cost() const;
+  /// Of the click that was booked last; 0 after loading.
+  double last_learned_cost() const { return last_learned_cost_; }
   const std::vector<CycleAccount>& cycles() const { return cycles_; }
 
   /// Theorem 4.4: 10 K (T^(3/4) + 1), K = 2 alpha (or the bound of the method in use).
@@ -60,6 +62,7 @@ class RegretAccount {
  private:
   StepSchedule schedule_;
   std::uint64_t clicks_ = 0;
+  double last_learned_cost_ = 0.0;
   std::vector<CycleAccount> cycles_;
 };
 

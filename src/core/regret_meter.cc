@@ -44,6 +44,7 @@ RegretBracket RegretMeter::measure(const RegretAccount& account) {
   NewtonResult best =
       minimize_in_ball(*whole, {.radius = cycles.back().radius}, last_theta_, progress_);
   last_theta_ = best.theta;
+  bracket.gap = best.gap;
 
   const double norm = std::sqrt(dot(best.theta, best.theta));
   std::vector<double> projected(best.theta.size());

@@ -36,6 +36,7 @@ struct RegretBracket {
   double theorem_bound = 0.0;
   double data_bound = 0.0;
   double certificate = 0.0;  // how far below the solver's values the true minima may lie, in total
+  double gap = 0.0;          // the same for the search of the comparator
 };
 
 class RegretMeter {

@@ -189,6 +189,26 @@ double LinearRanker::served_loss(const Decision& decision, std::size_t picked) {
                             : pairwise_cost(decision.score, picked, raw_).loss;
 }
 
+std::optional<Choice> LinearRanker::choice_of(const Decision& decision, ItemIndex clicked) const {
+  if (loss_ != Loss::kKl) {
+    return std::nullopt;
+  }
+  Choice choice{.prior = decision.prior,
+                .context = slots_of(decision.context_key, decision.items),
+                .n = decision.items.size(),
+                .picked = place_of(decision, clicked)};
+  if (params_.per_item) {
+    choice.items = decision.items;
+  }
+  if (params_.features) {
+    choice.rows = decision.features;
+  }
+  if (!choice.context.empty()) {
+    choice.factor = context_factor(params_.steps.feature_bound);
+  }
+  return choice;
+}
+
 Result<void> LinearRanker::check_items(std::span<const Item> items) const {
   if (!params_.features) {
     return {};

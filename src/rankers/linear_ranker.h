@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "src/core/ball_weights.h"
+#include "src/core/choice_objective.h"
 #include "src/core/feature_rows.h"
 #include "src/core/library_law.h"
 #include "src/core/losses.h"
@@ -47,6 +48,7 @@ class LinearRanker : public ScoredRanker {
   Description describe() const override;
   double item_score(ItemIndex item) const override;
   const RegretAccount* regret() const override { return &account_; }
+  std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const override;
 
  protected:
   Result<FeatureRows> collect_features(const Request& request) const override;

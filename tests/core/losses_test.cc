@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "src/core/choice_objective.h"
@@ -81,13 +82,22 @@ TEST(Losses, StayFiniteForHugeScores) {
 // against differences, for every mix of features.
 TEST(ChoiceObjective, GradientAndHessianAgreeWithFiniteDifferences) {
   constexpr double kStep = 1e-5;
+  constexpr std::size_t kTerms = 5;
   for (const testing::ChoiceShape& shape : testing::all_shapes()) {
     Rng rng(23);
     std::vector<Choice> choices;
     for (int i = 0; i < 20; ++i) {
-      choices.push_back(testing::random_choice(shape, rng));
+      Choice& choice = choices.emplace_back(testing::random_choice(shape, rng));
+      if (i % 2 == 0) {  // half of them with context terms, perhaps shared
+        choice.factor = 0.7;
+        for (std::size_t j = 0; j < choice.n; ++j) {
+          choice.context.push_back(static_cast<std::uint32_t>(rng.below(kTerms)));
+        }
+      }
     }
-    ChoiceObjective objective(choices, testing::sizes_of(shape));
+    ChoiceObjective::Sizes sizes = testing::sizes_of(shape);
+    sizes.context = kTerms;
+    ChoiceObjective objective(choices, sizes, 3.0);
     const std::size_t n = objective.dim();
     std::vector<double> theta = random_vector(n, rng);
     const std::vector<double> v = random_vector(n, rng);
@@ -111,6 +121,10 @@ TEST(ChoiceObjective, GradientAndHessianAgreeWithFiniteDifferences) {
       EXPECT_NEAR(product[i], (above[i] - below[i]) / (2 * kStep), 1e-6);
     }
     EXPECT_GE(dot(v, product), 0.0);
+    std::vector<double> costs(choices.size());
+    objective.costs(theta, costs);
+    EXPECT_NEAR(3.0 * std::accumulate(costs.begin(), costs.end(), 0.0),
+                objective.evaluate(theta, gradient), 1e-9);
   }
 }
 
