@@ -20,6 +20,7 @@
 #include "src/server/config.h"
 #include "src/server/log.h"
 #include "src/server/service.h"
+#include "src/server/tls.h"
 #include "src/store/file_sync.h"
 
 namespace hindsight::cli {
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string config;
   bool demo = false;
+  bool check_only = false;
   std::map<std::string_view, std::string> words;
   std::map<std::string_view, CLI::Option*> given;
 };
@@ -106,8 +108,9 @@ void print_welcome(const ServerConfig& config, const Service& service, bool demo
   const fs::path folder = fs::absolute(config.data).lexically_normal();
   const fs::path key_file = folder / "admin.key";
   const bool wide = config.address.find(':') != std::string::npos;
-  const std::string base = fmt::format("http://{}{}{}:{}", wide ? "[" : "", config.address,
-                                       wide ? "]" : "", service.port());
+  const std::string base =
+      fmt::format("{}://{}{}{}:{}", config.tls_cert.empty() ? "http" : "https", wide ? "[" : "",
+                  config.address, wide ? "]" : "", service.port());
   fmt::print("hindsight {} listens on {}\n", HINDSIGHT_VERSION, base);
   fmt::print("data: {}\n", folder.string());
   std::error_code failed;
@@ -137,6 +140,12 @@ void print_welcome(const ServerConfig& config, const Service& service, bool demo
 Result<void> run(const Options& options) {
   const Environment variables = environment();
   HINDSIGHT_ASSIGN_OR_RETURN(const ServerConfig config, gather(options, variables));
+  if (options.check_only) {
+    HINDSIGHT_RETURN_IF_ERROR(check_config(config));
+    HINDSIGHT_RETURN_IF_ERROR(open_tls(config));
+    fmt::print("the settings are good\n");
+    return {};
+  }
   HINDSIGHT_ASSIGN_OR_RETURN(auto at_point, kill_point(variable(variables, "HINDSIGHT_KILL_AT")));
   StopSignal stop;
   const Log log({.level = config.log_level, .format = config.log_format, .clock = system_clock_ms});
@@ -161,7 +170,10 @@ Result<void> run(const Options& options) {
 std::string value_name(const Setting& setting) {
   switch (setting.kind) {
     case SettingKind::kText:
-      return setting.name == "data" ? "DIR" : setting.name == "listen" ? "ADDR" : "WORD";
+      return setting.name == "data"             ? "DIR"
+             : setting.name == "listen"         ? "ADDR"
+             : setting.name.starts_with("tls_") ? "FILE"
+                                                : "WORD";
     case SettingKind::kList:
       return "A,B";
     default:
@@ -195,6 +207,8 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->add_option("--config", options->config, "TOML file with settings")->type_name("FILE");
   command->add_flag("--demo", options->demo,
                     "Also make a library in which simulated readers search and click");
+  command->add_flag("--check-config", options->check_only,
+                    "Check the settings and the certificate, and end");
   add_settings(*command, *options);
   command->footer(
       "Flags come before the environment (HINDSIGHT_LISTEN for --listen), the environment before\n"

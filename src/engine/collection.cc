@@ -119,6 +119,7 @@ void Collection::append(const Event& event, Waiter waiter) {
 
 Payload Collection::number(Payload payload) {
   set_sequence(payload, next_sequence_);
+  numbered_.store(next_sequence_, std::memory_order_relaxed);
   ++next_sequence_;
   return payload;
 }
@@ -170,6 +171,17 @@ void Collection::answer(std::uint64_t sequence, Result<Applied> result) {
     waiters_.erase(place);
   }
   waiter(std::move(result));
+}
+
+Result<void> Collection::check_backlog() const {
+  const std::uint64_t folded = folded_.load(std::memory_order_relaxed);
+  const std::uint64_t numbered = numbered_.load(std::memory_order_relaxed);
+  // Where the log has failed nothing is on its way any more, and rankings go on from memory.
+  if (numbered <= folded + shared_.options.max_backlog || shared_.store.failure() || failure()) {
+    return {};
+  }
+  return Error{ErrorCode::kOverloaded,
+               "this collection has too much to learn at the moment; try again later", ""};
 }
 
 CollectionInfo Collection::info() const {
@@ -256,6 +268,9 @@ std::uint64_t memory_of(const std::vector<ItemInput>& items) {
 }  // namespace
 
 void Collection::add_items(std::vector<ItemInput> items, Callback<ItemsReply> done) {
+  if (const Result<void> room = check_backlog(); !room.ok()) {
+    return done(room.error());
+  }
   ItemsEvent event{.items = std::move(items), .feature_names = {}, .by_use = false};
   {
     const Guard model = models_.read();
@@ -349,6 +364,9 @@ Result<ItemPage> Collection::items(std::string_view cursor, std::size_t limit) c
 }
 
 void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> done) {
+  if (const Result<void> room = check_backlog(); !room.ok()) {
+    return done(room.error());
+  }
   ClicksEvent event;
   event.clicks.reserve(clicks.size());
   for (std::size_t i = 0; i < clicks.size(); ++i) {

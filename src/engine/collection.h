@@ -104,6 +104,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void flush_decisions();
   void answer(std::uint64_t sequence, Result<Applied> result);
   Result<void> check_budget(const Model& model, std::uint64_t more) const;
+  /// FAILS: kOverloaded while too much is on its way through log and learner
+  Result<void> check_backlog() const;
 
   // The learner (collection_learn.cc).
   void take_entries(std::vector<LogEntry> entries);
@@ -144,6 +146,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   PageCache pages_;
   std::mutex decisions_mutex_;
   std::uint64_t next_sequence_ = 1;
+  std::atomic<std::uint64_t> numbered_{0};  // next_sequence_ - 1, for those without the lock
+  std::atomic<std::uint64_t> folded_{0};    // the last of them that was folded
   std::vector<Payload> decisions_;  // on their way to the store
   std::size_t decisions_bytes_ = 0;
   int flushes_under_way_ = 0;

@@ -20,28 +20,29 @@ void Collection::take_entries(std::vector<LogEntry> entries) {
 void Collection::drain() {
   // Readers see a batch at once, so that its clicks share the cost of publishing.
   constexpr std::size_t kMaxBatch = 4096;
-  for (;;) {
-    std::vector<LogEntry> batch;
-    {
-      const std::lock_guard lock(inbox_mutex_);
-      while (!inbox_.empty() && batch.size() < kMaxBatch) {
-        std::vector<LogEntry>& next = inbox_.front();
-        if (batch.empty()) {
-          batch = std::move(next);
-        } else {
-          batch.insert(batch.end(), std::make_move_iterator(next.begin()),
-                       std::make_move_iterator(next.end()));
-        }
-        inbox_.pop_front();
-      }
+  std::vector<LogEntry> batch;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    while (!inbox_.empty() && batch.size() < kMaxBatch) {
+      std::vector<LogEntry>& next = inbox_.front();
       if (batch.empty()) {
-        scheduled_ = false;
-        inbox_idle_.notify_all();
-        return;
+        batch = std::move(next);
+      } else {
+        batch.insert(batch.end(), std::make_move_iterator(next.begin()),
+                     std::make_move_iterator(next.end()));
       }
+      inbox_.pop_front();
     }
-    fold_batch(batch);
   }
+  fold_batch(batch);
+  const std::lock_guard lock(inbox_mutex_);
+  if (inbox_.empty()) {
+    scheduled_ = false;
+    inbox_idle_.notify_all();
+    return;
+  }
+  // Behind the other collections that wait: a busy one must not keep a learner to itself.
+  shared_.learners.post([self = shared_from_this()] { self->drain(); });
 }
 
 void Collection::fold_batch(std::span<const LogEntry> entries) {
@@ -71,6 +72,7 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
     }
     rebuild = rebuild || result->rebuild;
     if (result->id.source == shared_.source) {
+      folded_.store(result->id.sequence, std::memory_order_relaxed);
       applied.push_back(*std::move(result));
     }
   }

@@ -155,6 +155,9 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
   if (input.k == 0) {
     return done(Error{ErrorCode::kInvalidArgument, "must be at least 1", "k"});
   }
+  if (const Result<void> room = check_backlog(); !room.ok()) {
+    return done(room.error());
+  }
   if (!input.decision.empty()) {
     return next_page(input, std::move(done));
   }

@@ -41,6 +41,9 @@ struct EngineOptions {
   std::size_t decision_cache_bytes = std::size_t{64} << 20;  // per collection
   std::size_t page_cache_entries = 10'000;  // permutations that can be paged through
   std::size_t page_cache_bytes = std::size_t{32} << 20;
+  /// Events of a collection that may be on their way through log and learner; while there are more,
+  /// rank, click and add_items fail with kOverloaded.
+  std::uint64_t max_backlog = 100'000;
   /// Something that an operator should know: one line, no secrets.
   std::function<void(std::string_view)> warn = {};
 };

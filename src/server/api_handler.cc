@@ -6,7 +6,10 @@
 
 #include "src/core/check.h"
 #include "src/server/access.h"
+#include "src/server/audit.h"
+#include "src/server/fair_share.h"
 #include "src/server/handlers.h"
+#include "src/server/http_server.h"
 #include "src/server/json_input.h"
 #include "src/server/json_output.h"
 #include "src/server/metrics.h"
@@ -14,6 +17,9 @@
 
 namespace hindsight {
 namespace {
+
+// When to ask again whether the log has caught up.
+constexpr std::int64_t kTryAgainMs = 1000;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -33,11 +39,44 @@ bool is_json(std::string_view content_type) {
 
 bool has_body(const Route& route) { return route.method == "POST" || route.method == "PUT"; }
 
-HttpResponse too_many_requests(std::int64_t wait_ms) {
-  const Error error = {ErrorCode::kRateLimited, "too many requests; wait as Retry-After says", {}};
-  HttpResponse response = {.status = error_info(error.code).http_status, .body = error_json(error)};
-  response.headers.emplace_back("Retry-After", std::to_string((wait_ms + 999) / 1000));
-  return response;
+Error too_many_requests() {
+  return {ErrorCode::kRateLimited, "too many requests; wait as Retry-After says", {}};
+}
+
+Error too_busy() {
+  return {ErrorCode::kOverloaded, "the server is busy; try again when Retry-After says", {}};
+}
+
+/// What may change what others see: these calls are audited.
+bool is_administrative(const Route& route) {
+  const bool changes = route.method != "GET";
+  return changes && route.access == Access::kKey &&
+         (route.roles.bits == 0 || route.pattern.ends_with("/evaluate"));
+}
+
+/// What the header alone has shown.
+struct Findings final : HttpFindings {
+  RouteMatch match;
+  std::shared_ptr<const Principal> principal;
+  std::optional<Refusal> limited;  // by what
+  std::int64_t wait_ms = 0;
+  Result<void> allowed = {};
+};
+
+/// One lane for each collection, and one for everything else that needs a key.
+std::uint64_t lane_of(std::string_view collection) {
+  return std::hash<std::string_view>()(collection) | 1U;
+}
+
+/// How much a call puts on the way to the log: about its number of clicks or items.
+std::int64_t weight_of(const HttpRequest& request) {
+  constexpr std::size_t kBytesPerClick = 64;
+  return 1 + static_cast<std::int64_t>(request.body.size() / kBytesPerClick);
+}
+
+/// Whether the call is answered by the log, not from memory.
+bool waits_for_log(const Route& route) {
+  return route.scoped && route.method != "GET" && !route.pattern.ends_with("/rank");
 }
 
 }  // namespace
@@ -53,16 +92,28 @@ class ApiHandler::Impl {
   explicit Impl(ApiOptions options)
       : options_(std::move(options)),
         metrics_(options_.version),
-        context_{options_.engine, options_.keys, metrics_, options_.version} {}
+        context_{options_.engine, options_.keys, metrics_, options_.version},
+        waiting_(options_.max_waiting) {
+    metrics_.watch(options_.counters, options_.audit, &waiting_);
+  }
 
-  bool knows_key(const HttpRequest& head) const {
-    const std::optional<std::string_view> key = bearer_key(head.authorization);
-    return key && options_.keys.find(*key) != nullptr;
+  HttpAdmission admit(const HttpRequest& head) const {
+    auto findings = look_at(head);
+    const Route* route = findings->match.route;
+    HttpAdmission admission;
+    admission.body_limit = route == nullptr ? kIdleBodyLimit : route->body_limit;
+    if (route != nullptr && route->access != Access::kPublic) {
+      admission.refused = findings->principal == nullptr || !findings->allowed.ok();
+      admission.lane = lane_of(findings->match.collection);
+    }
+    admission.findings = std::move(findings);
+    return admission;
   }
 
   void handle(const HttpRequest& request, Respond respond) {
-    const auto reply = std::make_shared<Reply>(Reply::Setup{metrics_, options_.log, options_.clock},
-                                               request, std::move(respond));
+    const auto reply = std::make_shared<Reply>(
+        Reply::Setup{metrics_, options_.log, options_.clock, options_.audit}, request,
+        std::move(respond));
     reply->guard([&] { dispatch(request, reply); });
   }
 
@@ -79,12 +130,64 @@ class ApiHandler::Impl {
            (publishable && options_.keys.knows_origin(origin));
   }
 
+  /// Everything that is known without the body.
+  std::shared_ptr<Findings> look_at(const HttpRequest& head) const {
+    auto findings = std::make_shared<Findings>();
+    findings->match = match_route(head.method, head.path);
+    const Route* route = findings->match.route;
+    if (route == nullptr || route->access == Access::kPublic) {
+      return findings;
+    }
+    if (limited(options_.address_limit, head.peer, Refusal::kAddressRate, *findings)) {
+      return findings;
+    }
+    const std::optional<std::string_view> key = bearer_key(head.authorization);
+    const std::shared_ptr<const Principal> principal = key ? options_.keys.find(*key) : nullptr;
+    findings->principal = principal;
+    if (principal == nullptr) {
+      return findings;
+    }
+    const bool over =
+        principal->publishable
+            ? limited(options_.publishable_limit, head.peer, Refusal::kPublishableRate, *findings)
+            : limited(options_.key_limit, principal->id, Refusal::kKeyRate, *findings);
+    if (over) {
+      return findings;
+    }
+    const std::string& collection = findings->match.collection;
+    findings->allowed = authorize(*principal, *route, collection, head.origin);
+    // Only who may call a collection can use up its rate.
+    if (findings->allowed.ok() && route->scoped) {
+      limited(options_.collection_limit, collection, Refusal::kCollectionRate, *findings);
+    }
+    if (findings->allowed.ok() && waits_for_log(*route) &&
+        !waiting_.has_room(lane_of(collection))) {
+      findings->limited = Refusal::kClicks;
+      findings->wait_ms = kTryAgainMs;
+      findings->allowed = too_busy();
+    }
+    return findings;
+  }
+
+  static bool limited(const RateCheck& limit, std::string_view who, Refusal reason,
+                      Findings& findings) {
+    findings.wait_ms = limit ? limit(who) : 0;
+    if (findings.wait_ms > 0) {
+      findings.limited = reason;
+      findings.allowed = too_many_requests();
+    }
+    return findings.wait_ms > 0;
+  }
+
   void dispatch(const HttpRequest& request, const ReplyPtr& reply) {
     if (request.method == "OPTIONS") {
       preflight(request, reply);
       return;
     }
-    RouteMatch match = match_route(request.method, request.path);
+    const auto findings = request.findings != nullptr
+                              ? std::static_pointer_cast<Findings>(request.findings)
+                              : look_at(request);
+    RouteMatch& match = findings->match;
     reply->set_route(match.route);
     if (!match.known_path) {
       reply->fail({ErrorCode::kNotFound, "there is no such path; /openapi.yaml has them all", {}});
@@ -97,17 +200,63 @@ class ApiHandler::Impl {
     if (allows_origin(request.origin, match.route->access == Access::kPublishable)) {
       reply->set_cors_origin(request.origin);
     }
-    ApiCall call = {
-        context_, request, *match.route, std::move(match.collection), std::move(match.id),
-        nullptr,  reply};
-    if (match.route->access != Access::kPublic && !admit(call)) {
+    ApiCall call = {context_,
+                    request,
+                    *match.route,
+                    std::move(match.collection),
+                    std::move(match.id),
+                    findings->principal,
+                    reply};
+    if (match.route->access != Access::kPublic && !may_pass(*findings, call)) {
       return;
     }
     if (const Result<void> checked = check(match, call); !checked.ok()) {
       reply->fail(checked.error());
       return;
     }
+    if (waits_for_log(call.route) && !join_waiting(call)) {
+      return;
+    }
     match.route->handler(call);
+  }
+
+  /// Answers those who may not go on now. RETURNS: whether they may.
+  bool may_pass(const Findings& findings, const ApiCall& call) const {
+    if (call.principal != nullptr) {
+      call.reply->set_principal(call.principal);
+      if (options_.audit != nullptr && is_administrative(call.route)) {
+        call.reply->set_audited(call.collection);
+      }
+    }
+    if (findings.limited) {
+      call.reply->refuse(*findings.limited, findings.allowed.error(), findings.wait_ms);
+    } else if (call.principal == nullptr) {
+      call.reply->fail(
+          {ErrorCode::kUnauthorized, "send a key that is in force: Authorization: Bearer KEY", {}});
+    } else if (!findings.allowed.ok()) {
+      call.reply->fail(findings.allowed.error());
+    } else if (call.request.overload != Overload::kNone) {
+      const bool bodies = call.request.overload == Overload::kBodies;
+      call.reply->refuse(bodies ? Refusal::kBodies : Refusal::kWaiting, too_busy(),
+                         call.request.wait_ms);
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  /// Takes a place among those who wait for the log, until the answer. RETURNS: whether there was
+  /// one; else the call is answered.
+  bool join_waiting(const ApiCall& call) {
+    const std::uint64_t lane = lane_of(call.collection);
+    const std::int64_t weight = weight_of(call.request);
+    if (!waiting_.take(lane, weight)) {
+      call.reply->refuse(Refusal::kClicks, too_busy(), kTryAgainMs);
+      return false;
+    }
+    call.reply->hold(std::shared_ptr<void>(
+        nullptr, [this, lane, weight](void*) { waiting_.give_back(lane, weight); }));
+    return true;
   }
 
   /// A browser's question whether a page may send a request.
@@ -140,32 +289,6 @@ class ApiHandler::Impl {
     reply->send(std::move(response));
   }
 
-  /// Finds out who asks, and answers when they may not. RETURNS: whether they may.
-  bool admit(ApiCall& call) const {
-    const std::optional<std::string_view> key = bearer_key(call.request.authorization);
-    call.principal = key ? options_.keys.find(*key) : nullptr;
-    if (call.principal == nullptr) {
-      call.reply->fail(
-          {ErrorCode::kUnauthorized, "send a key that is in force: Authorization: Bearer KEY", {}});
-      return false;
-    }
-    call.reply->set_principal(call.principal);
-    const bool publishable = call.principal->publishable;
-    const RateCheck& limit = publishable ? options_.publishable_limit : options_.key_limit;
-    const std::int64_t wait_ms =
-        limit ? limit(publishable ? call.request.peer : call.principal->id) : 0;
-    if (wait_ms > 0) {
-      call.reply->send(too_many_requests(wait_ms));
-      return false;
-    }
-    const Result<void> allowed =
-        authorize(*call.principal, call.route, call.collection, call.request.origin);
-    if (!allowed.ok()) {
-      call.reply->fail(allowed.error());
-    }
-    return allowed.ok();
-  }
-
   static Result<void> check(const RouteMatch& match, const ApiCall& call) {
     const Route& route = *match.route;
     if (match.broken_escape) {
@@ -190,24 +313,15 @@ class ApiHandler::Impl {
   ApiOptions options_;
   ApiMetrics metrics_;
   ApiContext context_;
+  FairShare waiting_;
 };
 
 ApiHandler::ApiHandler(ApiOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 ApiHandler::~ApiHandler() = default;
 
-std::size_t ApiHandler::body_limit(const HttpRequest& head,
-                                   std::optional<std::uint64_t> announced) const {
-  const RouteMatch match = match_route(head.method, head.path);
-  if (match.route == nullptr) {
-    return kIdleBodyLimit;
-  }
-  // Large bodies are kept for those who have a key: connections are many, and memory is not.
-  constexpr std::uint64_t kWithoutKey = std::uint64_t{64} << 10;
-  const bool large = announced.value_or(match.route->body_limit) > kWithoutKey;
-  if (large && match.route->access != Access::kPublic && !impl_->knows_key(head)) {
-    return kIdleBodyLimit;
-  }
-  return match.route->body_limit;
+HttpAdmission ApiHandler::admit(const HttpRequest& head,
+                                std::optional<std::uint64_t> /*announced*/) {
+  return impl_->admit(head);
 }
 
 void ApiHandler::handle(const HttpRequest& request, Respond respond) {

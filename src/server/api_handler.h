@@ -1,7 +1,8 @@
 // ApiHandler: the HTTP API, from a request to its answer.
 //
-// A request goes through: the route table, the key, the rate limit, the rights, the body's size and
-// type, and then the route's handler. Nothing is parsed before the key has shown its right.
+// A request goes through: the route table, the rate limits, the key, the rights, all from its
+// header alone; then the body's size and type, and the route's handler. No body is kept before the
+// key has shown its right, and none is parsed.
 //
 // Thread-safety: every function may be called from any thread. The handler must outlive every
 // answer that is under way.
@@ -22,6 +23,9 @@
 
 namespace hindsight {
 
+class AuditLog;
+struct HttpCounters;
+
 /// Takes one request of `who`. RETURNS: 0 when it may pass, or how many milliseconds to wait.
 using RateCheck = std::function<std::int64_t(std::string_view who)>;
 
@@ -33,8 +37,13 @@ struct ApiOptions {
   std::string version = {};
   /// Pages of these origins may call everything that their key allows; exact, "https://a.example".
   std::vector<std::string> cors_origins = {};
-  RateCheck publishable_limit = {};  // by the client's address; none: no limit
-  RateCheck key_limit = {};          // by the key's id, for keys that are not publishable
+  RateCheck address_limit = {};       // by the client's address; none: no limit
+  RateCheck publishable_limit = {};   // likewise, for publishable keys
+  RateCheck key_limit = {};           // by the key's id, for keys that are not publishable
+  RateCheck collection_limit = {};    // by the collection's name
+  std::int64_t max_waiting = 65'536;  // clicks, about, that may wait for the log at once
+  AuditLog* audit = nullptr;          // outlives the handler
+  std::shared_ptr<const HttpCounters> counters = nullptr;  // of the server, for metrics
   AccessLog log = {};
   SteadyClock clock = steady_clock_ns;
 };
@@ -44,8 +53,7 @@ class ApiHandler final : public HttpHandler {
   explicit ApiHandler(ApiOptions options);
   ~ApiHandler() override;
 
-  std::size_t body_limit(const HttpRequest& head,
-                         std::optional<std::uint64_t> announced) const override;
+  HttpAdmission admit(const HttpRequest& head, std::optional<std::uint64_t> announced) override;
   void handle(const HttpRequest& request, Respond respond) override;
 
  private:

@@ -28,16 +28,29 @@ struct ServerConfig {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
   bool allow_remote = false;
+  std::string tls_cert;  // both or none
+  std::string tls_key;
+  std::vector<std::string> trusted_proxies = {};
   int threads = 0;  // 0: one per core
   int learner_threads = 2;
 
   int max_connections = 10'000;
   std::size_t max_header_bytes = std::size_t{16} << 10;
-  double key_rate = 0.0;  // requests per second; 0: no limit
+  int max_handshakes = 512;
+  std::int64_t max_wait_ms = 250;
+  std::int64_t max_body_memory = std::int64_t{256} << 20;
+  std::int64_t max_waiting = 65'536;
+  std::uint64_t max_backlog = 100'000;
+  double address_rate = 0.0;  // requests per second; 0: no limit
+  double address_burst = 1'000.0;
+  double collection_rate = 0.0;
+  double collection_burst = 10'000.0;
+  double key_rate = 0.0;
   double key_burst = 1'000.0;
   double publishable_rate = 10.0;
   double publishable_burst = 50.0;
 
+  std::int64_t handshake_deadline_ms = 10'000;
   std::int64_t header_deadline_ms = 10'000;
   std::int64_t body_deadline_ms = 30'000;
   std::int64_t idle_deadline_ms = 75'000;
@@ -48,6 +61,7 @@ struct ServerConfig {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 
+  std::int64_t audit_bytes = std::int64_t{16} << 20;
   std::uint64_t snapshot_events = 200'000;
   std::int64_t snapshot_seconds = 300;
   bool accept_lost_end = false;
@@ -73,6 +87,8 @@ struct Setting {
 };
 
 std::span<const Setting> settings();
+/// RETURNS: with a last row that names the file itself; it is no setting inside it.
+std::span<const Setting> settings_and_file();
 
 /// RETURNS: "--header-deadline-ms" and "HINDSIGHT_HEADER_DEADLINE_MS".
 std::string flag_name(const Setting& setting);
@@ -92,7 +108,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 Result<void> apply_environment(ServerConfig& config, const Environment& environment);
 
 /// What no setting can say alone. FAILS: kInvalidArgument (an address that others can reach,
-/// without allow_remote)
+/// without TLS or allow_remote; a certificate without a key)
 Result<void> check_config(const ServerConfig& config);
 
 }  // namespace hindsight

@@ -1,6 +1,6 @@
 // HTTP as the rest of the server sees it: a request, a response, and a function between them.
 //
-// The library that speaks the protocol is confined to http_server.cc; nothing here knows it.
+// The library that speaks the protocol is confined to the http_*.cc files; nothing here knows it.
 //
 // Thread-safety: plain values. A Handler is called from several threads at once.
 
@@ -19,6 +19,18 @@
 
 namespace hindsight {
 
+/// What a handler has found out from a request's header, for itself.
+struct HttpFindings {
+  virtual ~HttpFindings() = default;
+};
+
+/// Why the server cannot take a request now.
+enum class Overload : std::uint8_t {
+  kNone,
+  kWaiting,  // those before it would make it wait too long
+  kBodies,   // the bodies of requests under way take all the memory that they may
+};
+
 /// A request whose framing was valid. The views live until the handler has responded.
 struct HttpRequest {
   std::string_view method;  // "GET", as sent
@@ -28,8 +40,13 @@ struct HttpRequest {
   std::string_view authorization;  // header fields that the server uses; empty when not sent
   std::string_view content_type;
   std::string_view origin;
-  std::string peer;             // the client's address, without its port
-  bool body_too_large = false;  // beyond body_limit(): the body was not read
+  std::string_view forwarded_for;       // X-Forwarded-For, several joined by commas
+  std::string_view forwarded;           // Forwarded, likewise
+  std::string peer;                     // the client's address, without its port
+  bool body_too_large = false;          // beyond the limit: the body was not read
+  Overload overload = Overload::kNone;  // else the request is to be refused
+  std::int64_t wait_ms = 0;             // about how long it would have waited
+  std::shared_ptr<HttpFindings> findings = nullptr;
 };
 
 /// Pieces of an endless answer: server-sent events.
@@ -53,13 +70,22 @@ struct HttpResponse {
 /// Answers a request. To be called once, from any thread.
 using Respond = std::function<void(HttpResponse)>;
 
+/// What a handler says of a request from its header alone.
+struct HttpAdmission {
+  std::size_t body_limit = 0;  // bytes that it may have
+  bool refused = false;        // the answer is known: the body is not wanted
+  std::uint64_t lane = 0;      // on a busy server, requests of one lane wait for each other; 0: for
+                               // nobody
+  std::shared_ptr<HttpFindings> findings = nullptr;  // handed back with the request
+};
+
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// How many bytes of body this request may have, from its header alone. `announced`: the body's
-  /// length, none where the client does not say.
-  virtual std::size_t body_limit(const HttpRequest& head,
-                                 std::optional<std::uint64_t> announced) const = 0;
+  /// Called once, before handle(). `announced`: the body's length, none where the client does not
+  /// say.
+  virtual HttpAdmission admit(const HttpRequest& head, std::optional<std::uint64_t> announced) = 0;
+  /// Answers every request that was admitted and read, refused or not.
   virtual void handle(const HttpRequest& request, Respond respond) = 0;
 };
 

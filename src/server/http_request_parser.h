@@ -6,7 +6,7 @@
 // version other than 1.0 and 1.1. Fields after a chunked body are read and dropped: a field that
 // decides something must come before the body.
 //
-// Only for http_server.cc and its fuzzer: the include is expensive.
+// Only for the http_*.cc files and the fuzzer: the include is expensive.
 //
 // Thread-safety: one thread at a time.
 
@@ -38,9 +38,16 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   const std::string& content_type() const { return content_type_.value; }
   const std::string& origin() const { return origin_.value; }
   const std::string& expect() const { return expect_.value; }
+  const std::string& forwarded_for() const { return forwarded_for_; }
+  const std::string& forwarded() const { return forwarded_; }
   int version() const { return version_; }  // 10 or 11
   /// Complete once is_done().
   const std::string& body() const { return body_; }
+  /// From now on the body is read over, and not kept.
+  void skip_body() {
+    skip_body_ = true;
+    body_ = {};
+  }
 
  private:
   using ErrorCode = boost::beast::error_code;
@@ -78,7 +85,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     ec = Problem::bad_method;
   }
 
-  void on_field_impl(Field field, View /*name*/, View value, ErrorCode& ec) override {
+  void on_field_impl(Field field, View name, View value, ErrorCode& ec) override {
     if (in_body_) {
       return;
     }
@@ -103,9 +110,25 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
           ec = Problem::bad_transfer_encoding;
         }
         break;
+      case Field::forwarded:
+        append(forwarded_, value);
+        break;
+      case Field::unknown:
+        if (boost::beast::iequals(name, "X-Forwarded-For")) {
+          append(forwarded_for_, value);
+        }
+        break;
       default:
         break;
     }
+  }
+
+  /// Every proxy on the way may add a field of its own; together they are one list.
+  static void append(std::string& list, View value) {
+    if (!list.empty()) {
+      list += ',';
+    }
+    list.append(value.data(), value.size());
   }
 
   void on_header_impl(ErrorCode& ec) override {
@@ -118,13 +141,15 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, ErrorCode& ec) override {
     // The caller has compared the length with its limit; what is promised but never sent costs
     // address space only.
-    if (length) {
+    if (length && !skip_body_) {
       body_.reserve(static_cast<std::size_t>(*length));
     }
     ec = {};
   }
   std::size_t on_body_impl(View piece, ErrorCode& ec) override {
-    body_.append(piece.data(), piece.size());
+    if (!skip_body_) {
+      body_.append(piece.data(), piece.size());
+    }
     ec = {};
     return piece.size();
   }
@@ -144,7 +169,10 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   Single content_type_;
   Single origin_;
   Single expect_;
+  std::string forwarded_for_;
+  std::string forwarded_;
   bool in_body_ = false;
+  bool skip_body_ = false;
   std::string body_;
 };
 

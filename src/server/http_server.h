@@ -7,16 +7,21 @@
 // Every answer carries Content-Length, Date, X-Content-Type-Options, Cache-Control,
 // Referrer-Policy and a Content-Security-Policy that allows nothing; a handler overrides one by
 // giving a header of the same name. What the server refuses by itself is answered as
-// {"error":{"code":…,"message":…,"field":""}}.
+// {"error":{"code":…,"message":…}}.
+//
+// Under load, requests of different lanes (HttpAdmission) take turns, and those that would wait too
+// long are refused from their header on, as Overload says. With TLS a handshake comes first.
 //
 // Thread-safety: every function may be called from any thread. The handler is called from the
 // server's threads, several at once, and may answer at once or later, from any thread.
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,17 +30,37 @@
 
 namespace hindsight {
 
+class TlsFiles;
+
+/// What goes on inside, to be looked at from any thread.
+struct HttpCounters {
+  std::atomic<std::int64_t> connections = 0;
+  std::atomic<std::int64_t> handshakes = 0;          // under way
+  std::atomic<std::int64_t> waiting = 0;             // requests in lanes
+  std::atomic<std::int64_t> body_bytes = 0;          // of requests under way
+  std::atomic<std::uint64_t> turned_away = 0;        // connections beyond max_connections
+  std::atomic<std::uint64_t> handshakes_failed = 0;  // whatever the reason
+};
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;  // 0: any that is free
   int threads = 0;            // 0: as many as the machine has cores
   std::size_t max_header_bytes = std::size_t{16} << 10;
   int max_connections = 10'000;  // more are told to come back later
+  int max_handshakes = 512;      // at once; beyond it the oldest is given up
+  std::int64_t max_body_bytes = std::int64_t{256} << 20;  // of all requests under way
+  std::chrono::milliseconds max_wait{250};                // expected in a lane; more is refused
   // How long a client may take, each until it is done.
+  std::chrono::milliseconds handshake_deadline{10'000};
   std::chrono::milliseconds header_deadline{10'000};
   std::chrono::milliseconds body_deadline{30'000};
   std::chrono::milliseconds idle_deadline{75'000};  // between requests
   std::chrono::milliseconds write_deadline{30'000};
+  TlsFiles* tls = nullptr;  // outlives the server; null: plain HTTP
+  /// From a request with the address that it came from to the address that counts; none: the same.
+  std::function<std::string(const HttpRequest&)> client_address = {};
+  std::shared_ptr<HttpCounters> counters = nullptr;  // none: nobody looks
 };
 
 class HttpServer {

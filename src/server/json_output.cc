@@ -96,13 +96,17 @@ void write_ranked(JsonWriter& json, const std::vector<RankedItem>& items) {
 }  // namespace
 
 std::string error_json(const Error& error) {
+  return error_json(error_info(error.code).name, error.message, error.field);
+}
+
+std::string error_json(std::string_view code, std::string_view message, std::string_view field) {
   return json_of([&](JsonWriter& json) {
     json.object([&] {
       json.key("error").object([&] {
-        json.key("code").text(error_info(error.code).name);
-        json.key("message").text(error.message);
-        if (!error.field.empty()) {
-          json.key("field").text(error.field);
+        json.key("code").text(code);
+        json.key("message").text(message);
+        if (!field.empty()) {
+          json.key("field").text(field);
         }
       });
     });

@@ -16,6 +16,9 @@ namespace hindsight {
 
 /// {"error":{"code","message","field"}}; the field only where there is one.
 std::string error_json(const Error& error);
+/// Of errors that have no ErrorCode, because only the protocol knows them.
+std::string error_json(std::string_view code, std::string_view message,
+                       std::string_view field = {});
 
 std::string collections_json(const std::vector<CollectionInfo>& collections);
 std::string collection_json(const CollectionInfo& info);

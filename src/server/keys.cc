@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -16,6 +14,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/server/file_stamp.h"
 #include "src/store/file_sync.h"
 
 namespace hindsight {
@@ -24,25 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path key_path(const fs::path& folder) { return folder / "keys.toml"; }
-
-/// Tells versions of the file apart without reading it. Every change makes a new file.
-struct Stamp {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t size = -1;  // -1: there is no file
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
-
-  friend bool operator==(const Stamp&, const Stamp&) = default;
-};
-
-Stamp stamp_of(const fs::path& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) {
-    return {};
-  }
-  return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-}
 
 Result<std::vector<KeyRecord>> read_records(const fs::path& folder) {
   const fs::path path = key_path(folder);
@@ -108,7 +88,8 @@ Result<NewKey> append_key(const fs::path& folder, std::vector<KeyRecord> records
 
 class KeyRing::Impl {
  public:
-  explicit Impl(KeyRingOptions options) : options_(std::move(options)) {}
+  explicit Impl(KeyRingOptions options)
+      : options_(std::move(options)), timer_(options_.look_every_ms, options_.clock()) {}
 
   /// Reads the file. REQUIRES: one caller at a time
   Result<void> load() {
@@ -147,8 +128,6 @@ class KeyRing::Impl {
     return current()->origins.contains(origin);
   }
 
-  void mark_looked() { looked_ms_ = options_.clock(); }
-
  private:
   struct Entry {
     KeyHash hash;
@@ -159,6 +138,21 @@ class KeyRing::Impl {
     std::set<std::string, std::less<>> origins;  // of all publishable keys
   };
 
+  /// "added ID; revoked ID", without an order.
+  static std::string difference(const Table& before, const Table& after) {
+    std::string words;
+    const auto add = [&words](const char* verb, const Table& in, const Table& not_in) {
+      for (const auto& [id, entry] : in.keys) {
+        if (!not_in.keys.contains(id)) {
+          words.append(words.empty() ? "" : "; ").append(verb).append(id);
+        }
+      }
+    };
+    add("added ", after, before);
+    add("revoked ", before, after);
+    return words;
+  }
+
   std::shared_ptr<const Table> current() const {
     const std::lock_guard lock(table_mutex_);
     return table_;
@@ -166,18 +160,18 @@ class KeyRing::Impl {
 
   /// Looks at the file from time to time; whoever comes first does it, the others go on.
   void look_again() {
-    const std::int64_t now_ms = options_.clock();
-    std::int64_t looked = looked_ms_.load(std::memory_order_relaxed);
-    // A clock that was set back must not keep a revoked key alive.
-    const bool due = now_ms - looked >= options_.look_every_ms || now_ms < looked;
-    if (!due || !looked_ms_.compare_exchange_strong(looked, now_ms)) {
+    if (!timer_.due(options_.clock())) {
       return;
     }
     const std::unique_lock lock(load_mutex_, std::try_to_lock);
     if (!lock.owns_lock() || stamp_of(key_path(options_.folder)) == seen_) {
       return;
     }
+    const std::shared_ptr<const Table> before = current();
     const Result<void> loaded = load();
+    if (loaded.ok() && options_.changed) {
+      options_.changed(difference(*before, *current()));
+    }
     if (options_.warn) {
       options_.warn(loaded.ok()
                         ? std::string("the key file has changed and was read again")
@@ -186,9 +180,9 @@ class KeyRing::Impl {
   }
 
   const KeyRingOptions options_;
-  std::atomic<std::int64_t> looked_ms_ = 0;
+  LookTimer timer_;
   std::mutex load_mutex_;
-  Stamp seen_;
+  FileStamp seen_;
   mutable std::mutex table_mutex_;
   std::shared_ptr<const Table> table_;
 };
@@ -199,7 +193,6 @@ KeyRing::~KeyRing() = default;
 Result<std::unique_ptr<KeyRing>> KeyRing::open(KeyRingOptions options) {
   HINDSIGHT_CHECK(options.clock != nullptr);
   auto impl = std::make_unique<Impl>(std::move(options));
-  impl->mark_looked();
   HINDSIGHT_RETURN_IF_ERROR(impl->load());
   return std::unique_ptr<KeyRing>(new KeyRing(std::move(impl)));
 }

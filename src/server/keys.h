@@ -30,6 +30,8 @@ struct KeyRingOptions {
   std::function<std::int64_t()> clock;  // milliseconds; how often the file is looked at
   std::int64_t look_every_ms = 1000;
   std::function<void(std::string_view)> warn = {};  // something an operator should know
+  /// Called with what a change of the file did: "added ID; revoked ID".
+  std::function<void(std::string_view)> changed = {};
 };
 
 class KeyRing final : public KeyLookup {

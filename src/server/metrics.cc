@@ -14,6 +14,9 @@
 #include <vector>
 
 #include "src/server/access.h"
+#include "src/server/audit.h"
+#include "src/server/fair_share.h"
+#include "src/server/http_server.h"
 
 namespace hindsight {
 namespace {
@@ -39,6 +42,17 @@ const prometheus::Histogram::BucketBoundaries& latency_buckets() {
   static const prometheus::Histogram::BucketBoundaries buckets = {
       1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5, 1, 10};
   return buckets;
+}
+
+/// In the order of Refusal.
+constexpr std::array<const char*, 8> kRefusals = {"address_rate",    "key_rate", "publishable_rate",
+                                                  "collection_rate", "waiting",  "bodies",
+                                                  "clicks",          "behind"};
+
+ClientMetric value_of(double value, bool counter) {
+  ClientMetric metric;
+  (counter ? metric.counter.value : metric.gauge.value) = value;
+  return metric;
 }
 
 double resident_bytes() {
@@ -146,6 +160,59 @@ class ApiMetrics::Impl {
     rows_.push_back(std::make_unique<Row>());
     rows_.back()->labels = {{"method", "other"}, {"route", "none"}};
     rows_.back()->latency = &latencies.Add(rows_.back()->labels, latency_buckets());
+    auto& refusals = prometheus::BuildCounter()
+                         .Name("hindsight_refused_total")
+                         .Help("Requests refused that might be served at another time, by reason")
+                         .Register(registry_);
+    for (const char* reason : kRefusals) {
+      refusals_.push_back(&refusals.Add({{"reason", reason}}));
+    }
+  }
+
+  void count_refusal(Refusal reason) {
+    refusals_.at(static_cast<std::size_t>(reason))->Increment();
+  }
+
+  void watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
+             const FairShare* waiting) {
+    server_ = std::move(server);
+    audit_ = audit;
+    waiting_ = waiting;
+  }
+
+  /// What others count, as it is now.
+  std::vector<MetricFamily> watched() const {
+    std::vector<MetricFamily> all;
+    const auto add = [&all](const char* name, const char* help, double value, bool counter) {
+      all.push_back({name,
+                     help,
+                     counter ? MetricType::Counter : MetricType::Gauge,
+                     {value_of(value, counter)}});
+    };
+    const auto number = [](const auto& counter) { return static_cast<double>(counter.load()); };
+    if (server_ != nullptr) {
+      add("hindsight_connections", "Clients connected", number(server_->connections), false);
+      add("hindsight_handshakes", "TLS handshakes under way", number(server_->handshakes), false);
+      add("hindsight_waiting_requests", "Requests that wait for their turn",
+          number(server_->waiting), false);
+      add("hindsight_body_bytes", "Bytes of the bodies of requests under way",
+          number(server_->body_bytes), false);
+      add("hindsight_turned_away_total", "Connections beyond max_connections",
+          number(server_->turned_away), true);
+      add("hindsight_handshakes_failed_total", "TLS handshakes that came to nothing",
+          number(server_->handshakes_failed), true);
+    }
+    if (waiting_ != nullptr) {
+      add("hindsight_waiting_clicks", "Clicks, about, that wait for the log",
+          static_cast<double>(waiting_->taken()), false);
+    }
+    if (audit_ != nullptr) {
+      add("hindsight_audit_lines_total", "Lines written to the audit log",
+          static_cast<double>(audit_->written()), true);
+      add("hindsight_audit_failures_total", "Lines that the audit log misses",
+          static_cast<double>(audit_->failed()), true);
+    }
+    return all;
   }
 
   void count(const Route* route, int status, double seconds) {
@@ -178,7 +245,11 @@ class ApiMetrics::Impl {
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>& requests_;
   prometheus::Gauge& memory_;
-  std::vector<std::unique_ptr<Row>> rows_;  // one per route, and one for all other paths
+  std::vector<std::unique_ptr<Row>> rows_;      // one per route, and one for all other paths
+  std::vector<prometheus::Counter*> refusals_;  // in the order of Refusal
+  std::shared_ptr<const HttpCounters> server_;
+  const AuditLog* audit_ = nullptr;
+  const FairShare* waiting_ = nullptr;
 };
 
 ApiMetrics::ApiMetrics(std::string_view version) : impl_(std::make_unique<Impl>(version)) {}
@@ -186,6 +257,13 @@ ApiMetrics::~ApiMetrics() = default;
 
 void ApiMetrics::count(const Route* route, int status, double seconds) {
   impl_->count(route, status, seconds);
+}
+
+void ApiMetrics::count_refusal(Refusal reason) { impl_->count_refusal(reason); }
+
+void ApiMetrics::watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
+                       const FairShare* waiting) {
+  impl_->watch(std::move(server), audit, waiting);
 }
 
 std::string ApiMetrics::text(const Engine& engine, const Principal& principal) const {
@@ -202,6 +280,7 @@ std::string ApiMetrics::text(const Engine& engine, const Principal& principal) c
   std::ostringstream out;
   const prometheus::TextSerializer serializer;
   serializer.Serialize(out, impl_->collect());
+  serializer.Serialize(out, impl_->watched());
   serializer.Serialize(out, collections.families());
   return std::move(out).str();
 }

@@ -11,9 +11,14 @@
 
 #include "src/engine/engine.h"
 #include "src/server/principal.h"
+#include "src/server/reply.h"
 #include "src/server/routes.h"
 
 namespace hindsight {
+
+class AuditLog;
+class FairShare;
+struct HttpCounters;
 
 class ApiMetrics {
  public:
@@ -23,6 +28,12 @@ class ApiMetrics {
   /// Notes an answered request; a null route stands for paths that are not known. Cheap: no label
   /// is looked up.
   void count(const Route* route, int status, double seconds);
+
+  void count_refusal(Refusal reason);
+
+  /// What else is shown; null for what is not there. REQUIRES: they outlive the metrics
+  void watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
+             const FairShare* waiting);
 
   /// RETURNS: all metrics; of collections, those that the principal may know of.
   std::string text(const Engine& engine, const Principal& principal) const;

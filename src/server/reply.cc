@@ -1,9 +1,11 @@
 #include "src/server/reply.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 
+#include "src/server/audit.h"
 #include "src/server/json_output.h"
 #include "src/server/metrics.h"
 
@@ -19,11 +21,15 @@ void add_headers(const Error& error, HttpResponse& response) {
   }
 }
 
+HttpResponse response_of(const Error& error) {
+  return {.status = error_info(error.code).http_status, .body = error_json(error)};
+}
+
 }  // namespace
 
 Reply::Reply(Setup setup, const HttpRequest& request, Respond respond)
     : setup_(setup), respond_(std::move(respond)), start_ns_(setup.clock()) {
-  if (setup_.log) {
+  if (setup_.log || setup_.audit != nullptr) {
     peer_ = request.peer;
     method_ = request.method;
   }
@@ -39,10 +45,24 @@ void Reply::send_json(std::string body, int status) noexcept {
 
 void Reply::fail(const Error& error) noexcept {
   guard([&] {
-    const ErrorInfo& info = error_info(error.code);
-    HttpResponse response = {.status = info.http_status, .body = error_json(error)};
+    if (error.code == ErrorCode::kOverloaded) {
+      setup_.metrics.count_refusal(Refusal::kBehind);
+    }
+    HttpResponse response = response_of(error);
     add_headers(error, response);
-    finish(std::move(response), info.name);
+    finish(std::move(response), error_info(error.code).name);
+  });
+}
+
+void Reply::refuse(Refusal reason, const Error& error, std::int64_t wait_ms) noexcept {
+  guard([&] {
+    constexpr std::int64_t kMsPerSecond = 1000;
+    setup_.metrics.count_refusal(reason);
+    HttpResponse response = response_of(error);
+    const std::int64_t seconds = (wait_ms + kMsPerSecond - 1) / kMsPerSecond;
+    response.headers.emplace_back("Retry-After",
+                                  std::to_string(std::max<std::int64_t>(1, seconds)));
+    finish(std::move(response), error_info(error.code).name);
   });
 }
 
@@ -56,8 +76,7 @@ void Reply::fail_hard() noexcept {
     error = {ErrorCode::kInternal, "server fault", {}};
   }
   try {
-    const ErrorInfo& info = error_info(error.code);
-    finish({.status = info.http_status, .body = error_json(error)}, info.name);
+    finish(response_of(error), error_info(error.code).name);
   } catch (...) {
     // No memory even for this: the server closes the connection when it finds no answer.
     std::fputs("hindsight: an answer could not be made\n", stderr);
@@ -73,6 +92,10 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
     response.headers.emplace_back("Vary", "Origin");
   }
   const int status = response.status;
+  token_.reset();
+  if (audited_ && principal_ != nullptr) {
+    audit(status, error_code);
+  }
   respond_(std::move(response));
   const double seconds = static_cast<double>(setup_.clock() - start_ns_) * 1e-9;
   setup_.metrics.count(route_, status, seconds);
@@ -85,6 +108,16 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
                 .key = principal_ == nullptr ? std::string_view() : principal_->id,
                 .peer = peer_});
   }
+}
+
+void Reply::audit(int status, std::string_view error_code) const {
+  setup_.audit->write({.key = principal_->id,
+                       .address = peer_,
+                       .route = method_ + " " + std::string(route_->pattern),
+                       .collection = collection_,
+                       .status = status,
+                       .error = error_code,
+                       .detail = {}});
 }
 
 }  // namespace hindsight

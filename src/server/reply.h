@@ -21,6 +21,7 @@
 namespace hindsight {
 
 class ApiMetrics;
+class AuditLog;
 
 /// A line of the access log. It holds no secret: no key, no query, no body, and the route's pattern
 /// in place of the path.
@@ -34,6 +35,18 @@ struct AccessRecord {
   std::string_view peer;  // the client's address
 };
 using AccessLog = std::function<void(const AccessRecord&)>;
+
+/// Why a request was refused that might have been served at another time.
+enum class Refusal : std::uint8_t {
+  kAddressRate,
+  kKeyRate,
+  kPublishableRate,
+  kCollectionRate,
+  kWaiting,  // those before it would make it wait too long
+  kBodies,   // too many bytes of bodies
+  kClicks,   // too much of this collection waits for the log
+  kBehind,   // the engine is too far behind, or out of memory
+};
 /// Nanoseconds of a clock that never goes back.
 using SteadyClock = std::function<std::int64_t()>;
 
@@ -43,6 +56,7 @@ class Reply {
     ApiMetrics& metrics;
     const AccessLog& log;      // outlives the reply
     const SteadyClock& clock;  // likewise
+    AuditLog* audit;           // likewise; null for none
   };
   Reply(Setup setup, const HttpRequest& request, Respond respond);
 
@@ -50,12 +64,21 @@ class Reply {
   void set_principal(std::shared_ptr<const Principal> principal) {
     principal_ = std::move(principal);
   }
+  /// Has the call written to the audit log, with the collection of its path.
+  void set_audited(std::string_view collection) {
+    audited_ = true;
+    collection_ = collection;
+  }
+  /// Lets go of `token` when the answer is given.
+  void hold(std::shared_ptr<void> token) { token_ = std::move(token); }
   /// Lets a page of this origin read the answer.
   void set_cors_origin(std::string_view origin) { cors_origin_ = origin; }
 
   void send(HttpResponse response) noexcept;
   void send_json(std::string body, int status = 200) noexcept;
   void fail(const Error& error) noexcept;
+  /// Fails with a word on when to try again.
+  void refuse(Refusal reason, const Error& error, std::int64_t wait_ms) noexcept;
 
   /// Sends format(value), or the error.
   template <class T, class Format>
@@ -75,6 +98,7 @@ class Reply {
 
  private:
   void finish(HttpResponse response, std::string_view error_code);
+  void audit(int status, std::string_view error_code) const;
   void fail_hard() noexcept;  // inside a catch block
 
   Setup setup_;
@@ -82,8 +106,11 @@ class Reply {
   const Route* route_ = nullptr;
   std::shared_ptr<const Principal> principal_;
   std::string cors_origin_;
-  std::string peer_;    // only for the log
-  std::string method_;  // likewise
+  std::shared_ptr<void> token_;
+  bool audited_ = false;
+  std::string collection_;  // only for the audit log
+  std::string peer_;        // only for logs
+  std::string method_;      // likewise
   std::int64_t start_ns_;
   std::atomic<bool> answered_ = false;
 };

@@ -6,9 +6,12 @@
 #include "src/core/check.h"
 #include "src/engine/engine.h"
 #include "src/server/api_handler.h"
+#include "src/server/audit.h"
+#include "src/server/forwarded.h"
 #include "src/server/http_server.h"
 #include "src/server/keys.h"
 #include "src/server/rate_limit.h"
+#include "src/server/tls.h"
 #include "src/store/sqlite_store.h"
 
 namespace hindsight {
@@ -24,6 +27,10 @@ HttpServerOptions http_options(const ServerConfig& config) {
           .threads = config.threads,
           .max_header_bytes = config.max_header_bytes,
           .max_connections = config.max_connections,
+          .max_handshakes = config.max_handshakes,
+          .max_body_bytes = config.max_body_memory,
+          .max_wait = milliseconds(config.max_wait_ms),
+          .handshake_deadline = milliseconds(config.handshake_deadline_ms),
           .header_deadline = milliseconds(config.header_deadline_ms),
           .body_deadline = milliseconds(config.body_deadline_ms),
           .idle_deadline = milliseconds(config.idle_deadline_ms),
@@ -48,6 +55,9 @@ class Service::Impl {
  public:
   explicit Impl(ServiceOptions options)
       : options_(std::move(options)),
+        address_limit_({.per_second = config().address_rate, .burst = config().address_burst}),
+        collection_limit_(
+            {.per_second = config().collection_rate, .burst = config().collection_burst}),
         key_limit_({.per_second = config().key_rate, .burst = config().key_burst}),
         publishable_limit_(
             {.per_second = config().publishable_rate, .burst = config().publishable_burst}) {}
@@ -56,16 +66,23 @@ class Service::Impl {
 
   Result<void> start() {
     HINDSIGHT_RETURN_IF_ERROR(check_config(config()));
+    HINDSIGHT_ASSIGN_OR_RETURN(proxies_, TrustedProxies::parse(config().trusted_proxies));
+    HINDSIGHT_ASSIGN_OR_RETURN(tls_, open_tls(config(), warning()));
     HINDSIGHT_RETURN_IF_ERROR(open_store());
+    HINDSIGHT_ASSIGN_OR_RETURN(audit_, AuditLog::open({.folder = config().data,
+                                                       .clock = system_clock_ms,
+                                                       .max_bytes = config().audit_bytes,
+                                                       .warn = warning()}));
     HINDSIGHT_RETURN_IF_ERROR(open_keys());
     EngineOptions engine_options;
     engine_options.learner_threads = config().learner_threads;
     engine_options.snapshot_events = config().snapshot_events;
     engine_options.snapshot_ms = config().snapshot_seconds * kMsPerSecond;
+    engine_options.max_backlog = config().max_backlog;
     engine_options.warn = warning();
     HINDSIGHT_ASSIGN_OR_RETURN(engine_, Engine::open(*store_, std::move(engine_options)));
     make_handler();
-    HINDSIGHT_ASSIGN_OR_RETURN(server_, HttpServer::start(http_options(config()), *handler_));
+    HINDSIGHT_RETURN_IF_ERROR(listen());
     options_.log.write(LogLevel::kInfo, "serving",
                        {{"address", std::string_view(config().address)},
                         {"port", std::int64_t{server_->port()}},
@@ -112,34 +129,85 @@ class Service::Impl {
 
   Result<void> open_keys() {
     HINDSIGHT_ASSIGN_OR_RETURN(first_key_, ensure_admin_key(config().data, system_clock_ms()));
-    HINDSIGHT_ASSIGN_OR_RETURN(
-        keys_,
-        KeyRing::open({.folder = config().data, .clock = system_clock_ms, .warn = warning()}));
+    HINDSIGHT_ASSIGN_OR_RETURN(keys_,
+                               KeyRing::open({.folder = config().data,
+                                              .clock = system_clock_ms,
+                                              .warn = warning(),
+                                              .changed = [this](std::string_view what) {
+                                                audit_->write({.route = "keys", .detail = what});
+                                              }}));
     return {};
+  }
+
+  Result<void> listen() {
+    HttpServerOptions http = http_options(config());
+    http.tls = tls_.get();
+    http.counters = counters_;
+    if (!proxies_.empty()) {
+      http.client_address = [this](const HttpRequest& request) {
+        return proxies_.client_address(request.peer, request.forwarded_for, request.forwarded);
+      };
+    }
+    HINDSIGHT_ASSIGN_OR_RETURN(server_, HttpServer::start(std::move(http), *handler_));
+    return {};
+  }
+
+  static std::int64_t take_for(RateLimiter& limit, std::string_view who) {
+    return limit.take(who, system_clock_ms());
   }
 
   void make_handler() {
     ApiOptions api{.engine = *engine_, .keys = *keys_};
     api.version = options_.version;
     api.cors_origins = config().cors_origins;
+    if (config().address_rate > 0.0) {
+      api.address_limit = [this](std::string_view address) {
+        return take_for(address_limit_, address_bucket(address));
+      };
+    }
+    if (config().collection_rate > 0.0) {
+      api.collection_limit = [this](std::string_view name) {
+        return take_for(collection_limit_, name);
+      };
+    }
     api.publishable_limit = [this](std::string_view address) {
-      return publishable_limit_.take(address_bucket(address), system_clock_ms());
+      return take_for(publishable_limit_, address_bucket(address));
     };
-    api.key_limit = [this](std::string_view id) { return key_limit_.take(id, system_clock_ms()); };
+    api.key_limit = [this](std::string_view id) { return take_for(key_limit_, id); };
+    api.max_waiting = config().max_waiting;
+    api.audit = audit_.get();
+    api.counters = counters_;
     api.log = [&log = options_.log](const AccessRecord& record) { log_access(log, record); };
     handler_ = std::make_unique<ApiHandler>(std::move(api));
   }
 
   const ServiceOptions options_;
+  RateLimiter address_limit_;
+  RateLimiter collection_limit_;
   RateLimiter key_limit_;
   RateLimiter publishable_limit_;
   std::optional<NewKey> first_key_;
+  const std::shared_ptr<HttpCounters> counters_ = std::make_shared<HttpCounters>();
+  TrustedProxies proxies_;
+  std::unique_ptr<TlsFiles> tls_;
   std::unique_ptr<Store> store_;
+  std::unique_ptr<AuditLog> audit_;
   std::unique_ptr<KeyRing> keys_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ApiHandler> handler_;
   std::unique_ptr<HttpServer> server_;
 };
+
+Result<std::unique_ptr<TlsFiles>> open_tls(const ServerConfig& config,
+                                           std::function<void(std::string_view)> warn) {
+  if (config.tls_cert.empty()) {
+    return std::unique_ptr<TlsFiles>();
+  }
+  return TlsFiles::open({.certificate = config.tls_cert,
+                         .key = config.tls_key,
+                         .clock = system_clock_ms,
+                         .warn = std::move(warn)});
+}
 
 Service::Service(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Service::~Service() = default;

@@ -22,6 +22,7 @@
 namespace hindsight {
 
 class Engine;
+class TlsFiles;
 
 struct ServiceOptions {
   ServerConfig config;
@@ -29,6 +30,11 @@ struct ServiceOptions {
   std::string version = {};
   std::function<void(std::string_view)> at_point = {};  // see SqliteStoreOptions
 };
+
+/// RETURNS: the certificate that the settings name, null where they name none. FAILS: what TlsFiles
+/// can say
+Result<std::unique_ptr<TlsFiles>> open_tls(const ServerConfig& config,
+                                           std::function<void(std::string_view)> warn = {});
 
 class Service {
  public:

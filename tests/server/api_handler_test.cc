@@ -194,25 +194,23 @@ TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
   const std::string rank_path = books("/rank");
   const std::string clicks_path = books("/clicks");
   const std::string key = "Bearer admin";
-  const auto limit = [&](std::string_view method, std::string_view path, std::string_view sent,
-                         std::optional<std::uint64_t> announced) {
+  const auto admit = [&](std::string_view method, std::string_view path, std::string_view sent) {
     HttpRequest head;
     head.method = method;
     head.path = path;
     head.authorization = sent;
-    return handler().body_limit(head, announced);
+    return handler().admit(head, std::nullopt);
   };
-  const std::optional<std::uint64_t> large = std::uint64_t{1} << 20;
-  EXPECT_EQ(limit("POST", rank_path, key, large), std::size_t{8} << 20);
-  EXPECT_EQ(limit("POST", rank_path, "", 1000), std::size_t{8} << 20);
-  EXPECT_EQ(limit("POST", clicks_path, key, large), std::size_t{1} << 20);
-  EXPECT_EQ(limit("PUT", kBooks, key, large), std::size_t{1} << 20);
-  EXPECT_LE(limit("GET", kBooks, key, large), std::size_t{4} << 10);
-  EXPECT_LE(limit("POST", "/no/such/path", key, large), std::size_t{4} << 10);
-  // Who has no key cannot make the server keep much.
-  EXPECT_LE(limit("POST", rank_path, "", large), std::size_t{4} << 10);
-  EXPECT_LE(limit("POST", rank_path, "Bearer wrong", large), std::size_t{4} << 10);
-  EXPECT_LE(limit("POST", rank_path, "", std::nullopt), std::size_t{4} << 10);
+  EXPECT_EQ(admit("POST", rank_path, key).body_limit, std::size_t{8} << 20);
+  EXPECT_EQ(admit("POST", clicks_path, key).body_limit, std::size_t{1} << 20);
+  EXPECT_EQ(admit("PUT", kBooks, key).body_limit, std::size_t{1} << 20);
+  EXPECT_LE(admit("GET", kBooks, key).body_limit, std::size_t{4} << 10);
+  EXPECT_LE(admit("POST", "/no/such/path", key).body_limit, std::size_t{4} << 10);
+  EXPECT_FALSE(admit("POST", rank_path, key).refused);
+  // Who may not call has no body kept.
+  EXPECT_TRUE(admit("POST", rank_path, "").refused);
+  EXPECT_TRUE(admit("POST", rank_path, "Bearer wrong").refused);
+  EXPECT_TRUE(admit("POST", rank_path, "Bearer read").refused);
   const Answer answer = ask("POST", books("/rank"), {.body_too_large = true});
   EXPECT_EQ(answer.status, 413);
   EXPECT_EQ(answer.at("/error/code"), "too_large");

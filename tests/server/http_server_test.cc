@@ -45,10 +45,12 @@ class Counter : public HttpStream {
 /// Answers by the path; holds answers back until it is told to give them.
 class FakeHandler : public HttpHandler {
  public:
-  std::size_t body_limit(const HttpRequest& head,
-                         std::optional<std::uint64_t> /*announced*/) const override {
+  HttpAdmission admit(const HttpRequest& head,
+                      std::optional<std::uint64_t> /*announced*/) override {
     const std::string_view path = head.path;
-    return path == "/large" ? 1'000'000 : kLimit;
+    return {.body_limit = path == "/large" ? 1'000'000 : kLimit,
+            .refused = path == "/refused",
+            .lane = path == "/free" ? 0U : 1U};
   }
 
   void handle(const HttpRequest& request, Respond respond) override {
@@ -482,7 +484,7 @@ TEST_F(Http, MoreConnectionsThanAllowedAreToldToComeBack) {
   }
   const std::string answer = all_for("");
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
-  EXPECT_THAT(answer, EndsWith("\"field\":\"\"}}"));
+  EXPECT_THAT(answer, EndsWith("try later\"}}"));
   const std::size_t body = answer.find("\r\n\r\n") + 4;
   EXPECT_THAT(
       answer,

@@ -21,7 +21,7 @@ class Service:
         self.url = None
         # The first line says where; a process that ends before it has no address.
         line = self.process.stdout.readline()
-        found = re.search(r"http://[0-9.:]+", line)
+        found = re.search(r"https?://[0-9.:]+", line)
         if found:
             self.url = found.group(0)
 

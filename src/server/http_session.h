@@ -1,0 +1,85 @@
+// Session: one connection of the HTTP server, from its first byte to its last.
+//
+// Deadlines are points in time that a sweep looks at several times a second: to set one is to store
+// a number.
+//
+// Thread-safety: belongs to its worker's thread.
+
+#pragma once
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "src/server/http_exchange.h"
+#include "src/server/http_worker.h"
+
+namespace hindsight::net {
+
+class Session {
+ public:
+  /// `tls`: the state of a TLS connection, taken over; null for plain HTTP.
+  Session(Worker& worker, HttpHandler& handler, Socket socket, SSL* tls);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  Task<void> run();
+
+  // Between steps of run():
+  void sweep(steady_clock::time_point now);
+  void stop();
+  void force();
+
+ private:
+  enum class Got { kRequest, kRefused, kEnd };
+
+  // Reading (http_session.cc).
+  Task<bool> shake_hands();
+  Task<void> serve();
+  Task<Got> read_request();
+  Task<Got> read_body();
+  Got begin_request();
+  void fill_request(std::string_view target);
+  void do_without_body();
+  Got overloaded(Overload reason, milliseconds wait);
+  bool charge_body(std::size_t bytes);
+  bool feed(error_code& ec);
+  Got no_more(bool started);
+  Got refuse(HttpResponse response);
+  void set_deadline(milliseconds from_now);
+
+  // Answering (http_session_write.cc).
+  Task<bool> answer_request();
+  void call_handler(const std::shared_ptr<Exchange>& exchange);
+  template <class Fields>
+  void set_fields(Fields& fields, const HttpResponse& response);
+  Task<bool> write(HttpResponse response, bool keep);
+  Task<bool> write_stream(HttpResponse response);
+  Task<bool> write_piece(const std::string& piece, bool chunked);
+  bool client_is_gone();
+  Task<void> linger();
+  Task<void> close_tls();
+
+  Worker& worker_;
+  const HttpServerOptions& options_;
+  HttpHandler& handler_;
+  Stream stream_;
+  Timer timer_;  // between the pieces of a stream
+  boost::beast::flat_buffer buffer_;
+  const std::list<Session*>::iterator place_;
+  std::string peer_;
+  std::shared_ptr<Exchange> exchange_;
+  Lanes::LaneId lane_ = 0;        // of the request under way
+  std::size_t body_charged_ = 0;  // bytes taken for its body
+  bool unread_ = false;           // its body stays unread: the connection ends with the answer
+  HttpResponse refused_;
+  steady_clock::time_point deadline_ = steady_clock::time_point::max();
+  bool timed_out_ = false;
+  bool idle_ = false;  // no byte of the next request is here
+  bool said_goodbye_ = false;
+  bool forced_ = false;
+};
+
+}  // namespace hindsight::net

@@ -1,0 +1,92 @@
+#include "src/server/http_worker.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/post.hpp>
+#include <memory>
+
+namespace hindsight::net {
+namespace {
+
+// Waiting requests are served for as long as reading has taken, so that neither starves the other.
+constexpr std::int64_t kLeastTurnsNs = 200'000;
+constexpr std::int64_t kMostTurnsNs = 5'000'000;
+
+}  // namespace
+
+std::int64_t steady_now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             steady_clock::now().time_since_epoch())
+      .count();
+}
+
+const std::string& Worker::date() {
+  const std::time_t now = std::time(nullptr);
+  if (now != date_second_) {
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    std::array<char, 64> text = {};
+    const std::size_t size =
+        std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    date_text_.assign(text.data(), size);
+    date_second_ = now;
+  }
+  return date_text_;
+}
+
+milliseconds Worker::expected_wait(Lanes::LaneId lane) const {
+  return lane == 0 ? milliseconds(0)
+                   : std::chrono::duration_cast<milliseconds>(
+                         std::chrono::nanoseconds(lanes_.expected_wait_ns(lane)));
+}
+
+Task<void> Worker::wait_turn(Lanes::LaneId lane) {
+  co_await asio::async_initiate<const asio::use_awaitable_t<Executor>&, void()>(
+      [this, lane](auto handler) {
+        // A job is copyable, a waiting coroutine is not.
+        auto waiter = std::make_shared<Waiter>(std::move(handler));
+        lanes_.push(lane, [waiter] { std::move (*waiter)(); });
+        counters_.waiting.fetch_add(1, std::memory_order_relaxed);
+        ask_for_turns();
+      },
+      kAwait);
+}
+
+void Worker::ask_for_turns() {
+  if (!turns_asked_) {
+    turns_asked_ = true;
+    asio::post(context, [this] { run_turns(); });
+  }
+}
+
+void Worker::run_turns() {
+  turns_asked_ = false;
+  const std::int64_t begin_ns = steady_now_ns();
+  const std::int64_t slice_ns = std::clamp(begin_ns - turns_ended_ns_, kLeastTurnsNs, kMostTurnsNs);
+  do {
+    if (const Lanes::Job job = lanes_.pop()) {
+      counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
+      job();
+    }
+    turns_ended_ns_ = steady_now_ns();
+  } while (!lanes_.empty() && turns_ended_ns_ - begin_ns < slice_ns);
+  if (!lanes_.empty()) {
+    ask_for_turns();
+  }
+}
+
+bool Worker::take_bytes(std::size_t bytes) const {
+  const auto more = static_cast<std::int64_t>(bytes);
+  if (counters_.body_bytes.fetch_add(more, std::memory_order_relaxed) + more >
+      options_.max_body_bytes) {
+    counters_.body_bytes.fetch_sub(more, std::memory_order_relaxed);
+    return false;
+  }
+  return true;
+}
+
+void Worker::give_back_bytes(std::size_t bytes) const {
+  counters_.body_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+}  // namespace hindsight::net

@@ -1,0 +1,63 @@
+// Worker: one thread of the HTTP server, with its connections and their lanes.
+//
+// Thread-safety: everything but `context` belongs to the thread, unless said otherwise.
+
+#pragma once
+
+#include <ctime>
+#include <list>
+#include <string>
+#include <thread>
+
+#include "src/server/http_net.h"
+#include "src/server/http_server.h"
+#include "src/server/lanes.h"
+
+namespace hindsight::net {
+
+class Session;
+
+std::int64_t steady_now_ns();
+
+class Worker {
+ public:
+  Worker(const HttpServerOptions& options, HttpCounters& counters)
+      : options_(options), counters_(counters) {}
+
+  asio::io_context context{1};
+  std::list<Session*> sessions = {};
+  std::list<Session*> handshakes = {};  // of them, those that are not through yet, oldest first
+  bool stopping = false;
+  std::thread thread = {};
+
+  const HttpServerOptions& options() const { return options_; }
+  HttpCounters& counters() const { return counters_; }
+
+  /// RETURNS: now, as the field Date says it.
+  const std::string& date();
+
+  /// About how long a request of this lane would have to wait; 0 for lane 0.
+  milliseconds expected_wait(Lanes::LaneId lane) const;
+  bool must_wait(Lanes::LaneId lane) { return lane != 0 && lanes_.must_wait(steady_now_ns()); }
+  /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
+  Task<void> wait_turn(Lanes::LaneId lane);
+  void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_.charge(lane, cost_ns); }
+
+  /// Takes memory for a part of a body. RETURNS: false when the server has no more for bodies.
+  bool take_bytes(std::size_t bytes) const;
+  void give_back_bytes(std::size_t bytes) const;
+
+ private:
+  void ask_for_turns();
+  void run_turns();
+
+  const HttpServerOptions& options_;
+  HttpCounters& counters_;
+  Lanes lanes_;
+  bool turns_asked_ = false;
+  std::int64_t turns_ended_ns_ = 0;
+  std::time_t date_second_ = 0;
+  std::string date_text_;
+};
+
+}  // namespace hindsight::net

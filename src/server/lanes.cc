@@ -1,0 +1,94 @@
+#include "src/server/lanes.h"
+
+#include <algorithm>
+
+namespace hindsight {
+namespace {
+
+// A thread that has worked for so much of a window lets requests queue, and reads its sockets.
+constexpr std::int64_t kWindowNs = 1'000'000;
+constexpr std::int64_t kWorkNs = 300'000;
+constexpr double kNewest = 0.1;  // weight of the newest cost in the average
+
+}  // namespace
+
+bool Lanes::must_wait(std::int64_t now_ns) {
+  if (queued_ > 0) {
+    return true;
+  }
+  if (now_ns - window_ns_ >= kWindowNs) {
+    window_ns_ = now_ns;
+    in_window_ns_ = 0;
+  }
+  return in_window_ns_ >= kWorkNs;
+}
+
+std::int64_t Lanes::expected_wait_ns(LaneId lane) const {
+  if (queued_ == 0) {
+    return 0;
+  }
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end() || found->second.jobs.empty()) {
+    return 0;  // its turn comes next
+  }
+  // Every busy lane gets an equal part of the thread, and none waits for more than there is.
+  const double own = static_cast<double>(found->second.jobs.size()) * found->second.cost_ns;
+  return static_cast<std::int64_t>(std::min(queued_ns_, own * static_cast<double>(turns_.size())));
+}
+
+Lanes::Lane& Lanes::lane_of(LaneId lane) {
+  const auto found = lanes_.find(lane);
+  if (found != lanes_.end()) {
+    return found->second;
+  }
+  if (lanes_.size() >= kMaxIdleLanes) {
+    std::erase_if(lanes_, [](const auto& entry) { return entry.second.jobs.empty(); });
+  }
+  return lanes_[lane];
+}
+
+void Lanes::push(LaneId id, Job job) {
+  Lane& lane = lane_of(id);
+  if (lane.jobs.empty()) {
+    // Who was away has saved nothing up.
+    lane.used_ns = std::max(lane.used_ns + lane.owed_ns, now_used_ns_);
+    lane.owed_ns = 0.0;
+    turns_.emplace(lane.used_ns, id);
+  }
+  lane.jobs.push_back(std::move(job));
+  ++queued_;
+  queued_ns_ += lane.cost_ns;
+}
+
+Lanes::Job Lanes::pop() {
+  if (turns_.empty()) {
+    return {};
+  }
+  const auto [used_ns, id] = *turns_.begin();
+  turns_.erase(turns_.begin());
+  now_used_ns_ = used_ns;
+  Lane& lane = lanes_[id];
+  Job job = std::move(lane.jobs.front());
+  lane.jobs.pop_front();
+  --queued_;
+  queued_ns_ = queued_ == 0 ? 0.0 : std::max(0.0, queued_ns_ - lane.cost_ns);
+  // Counted in advance, so that the lane is not the next one again; what it did cost is owed later.
+  lane.used_ns = used_ns + lane.cost_ns + std::exchange(lane.owed_ns, -lane.cost_ns);
+  if (!lane.jobs.empty()) {
+    turns_.emplace(lane.used_ns, id);
+  }
+  return job;
+}
+
+void Lanes::charge(LaneId id, std::int64_t cost_ns) {
+  Lane& lane = lane_of(id);
+  const auto cost = static_cast<double>(std::max<std::int64_t>(0, cost_ns));
+  in_window_ns_ += static_cast<std::int64_t>(cost);
+  lane.owed_ns += cost;
+  const double before = lane.cost_ns;
+  lane.cost_ns += kNewest * (cost - before);
+  queued_ns_ =
+      std::max(0.0, queued_ns_ + (lane.cost_ns - before) * static_cast<double>(lane.jobs.size()));
+}
+
+}  // namespace hindsight

@@ -1,0 +1,67 @@
+// Lanes: who is next on a busy thread, and how long a newcomer would wait.
+//
+// Requests of one collection share a lane. Lanes take turns by the time that their requests have
+// used (start-time fair queueing over measured cost), so that a collection with ten times its share
+// of requests waits for itself, and the others hardly notice it. While a thread has time to spare
+// nobody waits and nothing is queued.
+//
+// Thread-safety: belongs to one thread. Times are nanoseconds of a steady clock, given by the
+// caller.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace hindsight {
+
+class Lanes {
+ public:
+  using LaneId = std::uint64_t;
+  using Job = std::function<void()>;
+
+  /// Whether a request that is complete has to queue: others do, or this thread has worked for a
+  /// while without looking at its sockets.
+  bool must_wait(std::int64_t now_ns);
+  /// RETURNS: about how long a request would wait that joined its lane now; 0 while nobody waits.
+  std::int64_t expected_wait_ns(LaneId lane) const;
+
+  void push(LaneId lane, Job job);
+  /// RETURNS: the job whose turn it is, none when nobody waits.
+  Job pop();
+  /// Notes what a request of this lane has cost, whether it waited or not.
+  void charge(LaneId lane, std::int64_t cost_ns);
+
+  bool empty() const { return queued_ == 0; }
+  std::size_t queued() const { return queued_; }
+
+ private:
+  struct Lane {
+    std::deque<Job> jobs;
+    double cost_ns = kFirstCost;  // of one request, a moving average
+    double used_ns = 0.0;         // virtual time: what the lane has had of the thread
+    double owed_ns = 0.0;         // what its last requests cost beyond what was counted for them
+  };
+  using Turn = std::pair<double, LaneId>;
+
+  static constexpr double kFirstCost = 20'000.0;
+  static constexpr std::size_t kMaxIdleLanes = 4096;
+
+  Lane& lane_of(LaneId lane);
+
+  std::unordered_map<LaneId, Lane> lanes_;
+  std::set<Turn> turns_;  // of lanes with jobs, the least used first
+  std::size_t queued_ = 0;
+  double queued_ns_ = 0.0;         // what all that waits will cost
+  double now_used_ns_ = 0.0;       // virtual time of the job that was last
+  std::int64_t window_ns_ = 0;     // when the present stretch of work began
+  std::int64_t in_window_ns_ = 0;  // how much of it went to requests
+};
+
+}  // namespace hindsight

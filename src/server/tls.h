@@ -1,0 +1,50 @@
+// TLS: the certificate and its key, read from files and read again when they change.
+//
+// TLS 1.2 and 1.3 with forward secrecy and authenticated encryption only; no compression, no
+// renegotiation. A pair that cannot be used is an error at the start; later the pair read before it
+// stays in force, and warn says so.
+//
+// Thread-safety: every function may be called from any thread.
+
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "hindsight/result.h"
+
+namespace hindsight {
+
+struct TlsOptions {
+  std::filesystem::path certificate;    // PEM: the server's first, then those that vouch for it
+  std::filesystem::path key;            // PEM, not encrypted, not readable by other users
+  std::function<std::int64_t()> clock;  // milliseconds; how often the files are looked at
+  std::int64_t look_every_ms = 1000;
+  std::function<void(std::string_view)> warn = {};  // something an operator should know
+};
+
+class TlsFiles {
+ public:
+  /// FAILS: kNotFound, kIo (unreadable), kParse (no PEM), kInvalidArgument (the key belongs to
+  /// another certificate, or others may read it), each naming the setting as its field
+  static Result<std::unique_ptr<TlsFiles>> open(TlsOptions options);
+  ~TlsFiles();
+
+  /// RETURNS: the state of one connection, with the pair that is in force; the caller frees it.
+  /// Null: no memory.
+  SSL* new_session() const;
+  /// Looks at the files, if it is time to, and reads them when they have changed.
+  void look_again();
+
+ private:
+  class Impl;
+  explicit TlsFiles(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hindsight
