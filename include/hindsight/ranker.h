@@ -54,6 +54,8 @@ struct RegretSummary {
   double served_cost = 0.0;    // under the law that was served
   double theorem_bound = 0.0;  // on learned_cost minus that of the best fixed policy in hindsight
   double data_bound = 0.0;     // the same, with the steps and gradients that occurred
+
+  friend bool operator==(const RegretSummary&, const RegretSummary&) = default;
 };
 
 /// What a ranker's law says of a list, whoever has shown it.
@@ -137,9 +139,11 @@ class Ranker {
   virtual const RegretAccount* regret() const { return nullptr; }
   /// The same in plain numbers; none where regret() is null.
   std::optional<RegretSummary> regret_summary() const;
-  /// The choice whose K-L cost `regret()` books for a click on a shown item; none where it books no
-  /// K-L cost. A function of the ranker's parameters alone, not of what it has learned. REQUIRES:
-  /// `clicked` was shown, and the decision is one that `learn` takes
+  /// Whether what regret() books are K-L costs of choices.
+  virtual bool books_kl_cost() const { return false; }
+  /// The choice whose cost is booked for a click on a shown item; none unless books_kl_cost(). A
+  /// function of the ranker's parameters alone, not of what it has learned. REQUIRES: `clicked` was
+  /// shown, and the decision is one that `learn` takes
   virtual std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const;
 
  protected:

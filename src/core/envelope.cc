@@ -11,8 +11,8 @@ namespace hindsight {
 namespace {
 
 // 2: models may hold context terms, and a tree over the library. What version 1 holds is the same
-// without them.
-constexpr std::uint32_t kFormatVersion = 2;
+// without them. 3: snapshots hold curves and a sample of the learned clicks; models are as before.
+constexpr std::uint32_t kFormatVersion = 3;
 constexpr std::uint32_t kOldestFormatVersion = 1;
 // Changes whenever the same log would fold to other bits.
 constexpr std::uint32_t kNumericsVersion = 1;
@@ -39,7 +39,8 @@ std::vector<std::byte> seal_record(ByteWriter record) {
 }
 
 Result<std::span<const std::byte>> open_record(std::string_view magic,
-                                               std::span<const std::byte> bytes) {
+                                               std::span<const std::byte> bytes,
+                                               std::uint32_t* version) {
   ByteReader head(bytes);
   const auto letters = head.take(magic.size());
   if (letters.size() != magic.size() ||
@@ -63,6 +64,9 @@ Result<std::span<const std::byte>> open_record(std::string_view magic,
   std::memcpy(&stored, bytes.data() + body.size(), sizeof(stored));
   if (format < kOldestFormatVersion || numerics != kNumericsVersion || stored != checksum(body)) {
     return corrupt("what was saved is damaged (its checksum does not fit); use an older copy");
+  }
+  if (version != nullptr) {
+    *version = format;
   }
   return head.take(head.left() - sizeof(std::uint64_t));
 }

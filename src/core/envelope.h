@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@ ByteWriter begin_record(std::string_view magic);
 /// Puts the checksum at the end.
 std::vector<std::byte> seal_record(ByteWriter record);
 
-/// RETURNS: what was written between begin and seal. FAILS: kCorrupt, kNewerVersion
+/// `version`, where given, gets that of the record's format. RETURNS: what was written between
+/// begin and seal. FAILS: kCorrupt, kNewerVersion
 Result<std::span<const std::byte>> open_record(std::string_view magic,
-                                               std::span<const std::byte> bytes);
+                                               std::span<const std::byte> bytes,
+                                               std::uint32_t* version = nullptr);
 
 }  // namespace hindsight

@@ -192,8 +192,47 @@ struct ArmStats {
   std::uint64_t clicks = 0;        // learned or, in the control arm, counted
   std::uint64_t first_clicks = 0;  // of them, on the first item
   double ndcg_sum = 0.0;           // of 1 / log2(1 + place)
+  std::uint64_t clicked = 0;       // decisions with a click
+  double ndcg_squares = 0.0;       // sum of the squares
 
   friend bool operator==(const ArmStats&, const ArmStats&) = default;
+};
+
+/// What the best fixed policy in hindsight would have paid for the clicks that were learned.
+struct Hindsight {
+  double cost = 0.0;          // each click charged at the policy's projection on that click's ball
+  double error = 0.0;         // 95% of the sampling, or what the solver left open
+  double regret_upper = 0.0;  // learned cost minus the sum of each cycle's own minimum
+  std::uint64_t sample = 0;   // clicks that were looked at
+
+  friend bool operator==(const Hindsight&, const Hindsight&) = default;
+};
+
+/// A moment in the life of a collection.
+struct CurvePoint {
+  std::uint64_t era = 0;
+  std::int64_t time_ms = 0;
+  Position position = 0;
+  std::optional<RegretSummary> cost = {};   // of the era; none without a bound
+  std::optional<Hindsight> hindsight = {};  // only where it was measured
+  ArmStats ranker_arm = {};                 // since the collection was made
+  ArmStats control_arm = {};
+
+  /// RETURNS: how much more was paid, at the moments of learning, than the best fixed policy would
+  /// have; none where it was not measured.
+  std::optional<double> regret() const {
+    return cost && hindsight ? std::optional(cost->learned_cost - hindsight->cost) : std::nullopt;
+  }
+
+  friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
+};
+
+/// Whether the best fixed policy in hindsight is looked for again and again.
+enum class HindsightRefresh : std::uint8_t {
+  kOn,
+  kOff,          // insight_share is 0
+  kDropped,      // decisions of this era are no longer kept
+  kUnsupported,  // the ranker books no K-L cost
 };
 
 struct CollectionStats {
@@ -208,6 +247,9 @@ struct CollectionStats {
   ArmStats control_arm;
   std::vector<std::pair<std::string, std::uint64_t>> quarantine_reasons;
   std::optional<RegretSummary> regret;
+  std::string choice_set;              // what a pick is a choice among: shown or candidates
+  std::optional<CurvePoint> measured;  // the last one of this era
+  HindsightRefresh refresh = HindsightRefresh::kOn;
   std::string model_hash;  // empty unless asked for
   Position position = 0;   // of the last event in the model
   Position head = 0;       // of the last durable event known

@@ -40,6 +40,7 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
   }
   events_since_snapshot_ =
       fold_->position() - std::min(fold_->position(), stats_.snapshot_position);
+  note_first_kept();
   publish_stats();
 }
 
@@ -61,6 +62,7 @@ Result<void> Collection::start() {
 
 void Collection::stop(const Error& reason) {
   stopping_ = true;
+  shared_.pace.wake();
   shared_.store.unsubscribe(log_.id);
   {
     std::unique_lock lock(inbox_mutex_);
@@ -400,6 +402,10 @@ CollectionStats Collection::stats(bool with_hash) const {
   stats.building = building_;
   const Guard model = models_.read();
   stats.regret = model->ranker().regret_summary();
+  const auto choice_set = model->config().params.find("choice_set");
+  if (choice_set != model->config().params.end()) {
+    stats.choice_set = to_string(choice_set->second);
+  }
   stats.model = model->ranker().describe();
   if (with_hash) {
     const std::lock_guard lock(hash_mutex_);

@@ -23,9 +23,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/engine/cpu_share.h"
 #include "src/engine/engine.h"
 #include "src/engine/flusher.h"
 #include "src/engine/left_right.h"
+#include "src/engine/measure.h"
 #include "src/engine/page_cache.h"
 #include "src/engine/recovery.h"
 #include "src/engine/task_pool.h"
@@ -41,12 +43,15 @@ struct EngineShared {
   std::atomic<std::uint64_t> next_decision{1};
   TaskPool learners;
   TaskPool background{1};  // work that may take long: making and deleting collections, erasures
+  CpuShare pace;           // of the thread below
+  TaskPool insight{1};     // looks for the best fixed policies in hindsight, one after the other
   Flusher flusher;
 
   EngineShared(Store& the_store, EngineOptions the_options)
       : store(the_store),
         options(std::move(the_options)),
         learners(options.learner_threads),
+        pace(options.insight_share > 0.0 ? options.insight_share : 1.0),
         flusher(std::chrono::milliseconds(options.flush_ms)) {}
   void warn(std::string_view text) const {
     if (options.warn) {
@@ -78,10 +83,11 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void click(std::vector<ClickInput> clicks, Callback<ClicksReply> done);
 
   CollectionStats stats(bool with_hash) const;
+  std::vector<CurvePoint> history(std::size_t points) const;
   Result<DecisionView> decision(std::string_view text) const;
   void erase_user(std::string_view user, Callback<std::uint64_t> done);
 
-  /// Closes windows that have ended; takes a snapshot where one is due.
+  /// Closes windows that have ended; takes a snapshot, and measures, where it is due.
   void tick();
   Result<void> take_snapshot();
   /// Waits until what was appended before is in the published model.
@@ -121,6 +127,14 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void close_windows();
   void snapshot_if_due();
   void drop_old_events();
+
+  // Hindsight (collection_measure.cc).
+  void measure_if_due();
+  void measure();
+  struct Measuring;
+  std::optional<Measuring> begin_measuring();
+  HindsightRefresh refresh_state(const Model& model) const;
+  void note_first_kept();
 
   // Ranking (collection_rank.cc).
   struct Candidates;
@@ -176,6 +190,10 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::optional<std::int64_t> oldest_waiting_ms_;
   std::uint64_t fold_bytes_ = 0;
   std::optional<Error> failure_;
+  Position first_kept_ = 0;           // of the log's entries
+  std::uint64_t learned_clicks_ = 0;  // by the ranker that serves now
+  std::uint64_t tried_clicks_ = 0;    // when measuring was last tried,
+  std::int64_t tried_ms_ = 0;         // in vain perhaps
   mutable std::mutex hash_mutex_;
   mutable Position hash_position_ = 0;
   mutable std::string hash_;
@@ -187,6 +205,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::atomic<bool> building_{false};
   std::atomic<bool> closing_{false};  // a `window closed` is on its way
   std::atomic<bool> snapshotting_{false};
+  std::atomic<bool> measuring_{false};
 };
 
 /// RETURNS: `base` with the patch's settings, completed and checked. FAILS: kInvalidArgument,

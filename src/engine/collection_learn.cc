@@ -111,6 +111,8 @@ void Collection::publish_stats() {
   stats_.memory_bytes = 2 * model->memory_bytes() + fold_bytes_;
   logged_config_ = fold_->logged_config();
   oldest_waiting_ms_ = fold_->oldest_waiting_ms();
+  learned_clicks_ = fold_->sample().seen();
+  stats_.refresh = refresh_state(*model);
   position_changed_.notify_all();
 }
 
@@ -229,6 +231,7 @@ bool Collection::finish_build(Folded built) {
 void Collection::tick() {
   close_windows();
   snapshot_if_due();
+  measure_if_due();
 }
 
 void Collection::close_windows() {
@@ -333,6 +336,7 @@ void Collection::drop_old_events() {
     shared_.warn("collection " + log_.name +
                  ": old events were not dropped: " + to_string(dropped.error()));
   }
+  note_first_kept();
 }
 
 }  // namespace hindsight

@@ -43,6 +43,8 @@ class LocalEngine final : public Engine {
     if (timer_.joinable()) {
       timer_.join();
     }
+    shared_.pace.stop();
+    shared_.insight.stop();
     shared_.flusher.stop();
     shared_.background.stop();
     for (const auto& [name, collection] : all()) {
@@ -166,6 +168,13 @@ class LocalEngine final : public Engine {
       stats.head = std::max(stats.head, *head);
     }
     return stats;
+  }
+
+  Result<std::vector<CurvePoint>> history(std::string_view name,
+                                          std::size_t points) const override {
+    const auto found = find(name);
+    return found == nullptr ? Result<std::vector<CurvePoint>>(no_collection())
+                            : found->history(points);
   }
 
   Result<DecisionView> decision(std::string_view name, std::string_view decision) const override {
@@ -315,6 +324,11 @@ class LocalEngine final : public Engine {
 Result<std::unique_ptr<Engine>> Engine::open(Store& store, EngineOptions options) {
   if (options.learner_threads < 1 || !options.clock) {
     return Error{ErrorCode::kInvalidArgument, "an engine needs a learner thread and a clock", ""};
+  }
+  if (!(options.insight_share >= 0.0 && options.insight_share <= 1.0) ||
+      options.insight_clicks == 0 || !(options.insight_growth >= 0.0)) {
+    return Error{ErrorCode::kInvalidArgument, "the share of a core must be from 0 to 1",
+                 "insight_share"};
   }
   auto engine = std::make_unique<LocalEngine>(store, std::move(options));
   HINDSIGHT_RETURN_IF_ERROR(engine->start());

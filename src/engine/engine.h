@@ -44,6 +44,11 @@ struct EngineOptions {
   /// Events of a collection that may be on their way through log and learner; while there are more,
   /// rank, click and add_items fail with kOverloaded.
   std::uint64_t max_backlog = 100'000;
+  /// The share of one core that looking for the best fixed policy in hindsight may take; 0: none.
+  double insight_share = 0.1;
+  std::size_t insight_clicks = 50'000;        // of more clicks it looks at a sample, up to 50,000
+  double insight_growth = 0.05;               // again when there are so many more clicks,
+  std::int64_t insight_ms = 5LL * 60 * 1000;  // or some more, so long after the last time
   /// Something that an operator should know: one line, no secrets.
   std::function<void(std::string_view)> warn = {};
 };
@@ -89,6 +94,10 @@ class Engine {
   // What is known.
   /// Reflects every click acknowledged before the call. `with_hash`: costs a pass over the model.
   virtual Result<CollectionStats> stats(std::string_view collection, bool with_hash) const = 0;
+  /// RETURNS: up to `points` moments in the life of the collection, in order, the last one of now.
+  /// FAILS: kNotFound. REQUIRES: points > 0
+  virtual Result<std::vector<CurvePoint>> history(std::string_view collection,
+                                                  std::size_t points) const = 0;
   virtual Result<DecisionView> decision(std::string_view collection,
                                         std::string_view decision) const = 0;
 

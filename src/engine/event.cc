@@ -5,11 +5,13 @@
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/engine/config_bytes.h"
+#include "src/engine/curves.h"
 
 namespace hindsight {
 namespace {
 
-constexpr std::uint8_t kFormat = 1;
+// 2: measured.
+constexpr std::uint8_t kFormat = 2;
 
 // A list whose entries take at least a byte each cannot be longer than what is left.
 bool get_count(ByteReader& in, std::uint32_t& count) { return in.get(count) && count <= in.left(); }
@@ -222,6 +224,11 @@ bool get_body(ByteReader& in, ClicksEvent& body) {
 void put_body(ByteWriter& out, const WindowClosedEvent& body) { out.put(body.through_ms); }
 bool get_body(ByteReader& in, WindowClosedEvent& body) { return in.get(body.through_ms); }
 
+void put_body(ByteWriter& out, const MeasuredEvent& body) { put_point(out, body.point); }
+bool get_body(ByteReader& in, MeasuredEvent& body) {
+  return get_point(in, body.point) && body.point.hindsight.has_value();
+}
+
 template <class Body>
 bool get_as(ByteReader& in, Event& event) {
   return get_body(in, event.body.emplace<Body>());
@@ -238,8 +245,8 @@ std::size_t size_hint(const Event& event) {
 
 // In the order of Event::body: the kind in the bytes is the index of the alternative.
 constexpr bool (*kReaders[])(ByteReader&, Event&) = {
-    get_as<CollectionEvent>, get_as<ItemsEvent>,  get_as<RemoveEvent>,
-    get_as<DecisionEvent>,   get_as<ClicksEvent>, get_as<WindowClosedEvent>};
+    get_as<CollectionEvent>, get_as<ItemsEvent>,        get_as<RemoveEvent>,  get_as<DecisionEvent>,
+    get_as<ClicksEvent>,     get_as<WindowClosedEvent>, get_as<MeasuredEvent>};
 
 }  // namespace
 

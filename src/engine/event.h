@@ -68,11 +68,16 @@ struct WindowClosedEvent {
   std::int64_t through_ms = 0;
 };
 
+/// The best fixed policy in hindsight was looked for.
+struct MeasuredEvent {
+  CurvePoint point;  // with costs and hindsight
+};
+
 struct Event {
   EventId id;
   std::int64_t clock_ms = 0;
   std::variant<CollectionEvent, ItemsEvent, RemoveEvent, DecisionEvent, ClicksEvent,
-               WindowClosedEvent>
+               WindowClosedEvent, MeasuredEvent>
       body;
 };
 

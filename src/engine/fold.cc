@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "src/core/check.h"
+#include "src/core/regret.h"
 
 namespace hindsight {
 namespace {
@@ -58,6 +59,11 @@ Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
   return applied;
 }
 
+void Fold::follow_log() {
+  choice_.reset();
+  curves_.set_era(era_);
+}
+
 void Fold::limit_cache() {
   cache_.limit(std::min<std::uint64_t>(cache_bytes_, logged_.memory_budget / 8));
 }
@@ -76,6 +82,10 @@ Result<void> Fold::on(const CollectionEvent& event, Context& context) {
     config.ranker = context.model.config().ranker;
     config.params = context.model.config().params;
     context.applied.rebuild = true;
+  }
+  if (config.ranker != context.model.config().ranker ||
+      config.params != context.model.config().params) {
+    sample_.clear();  // a ranker that has learned nothing
   }
   const auto change = [config](Model& model) {
     // A ranker that the registry knew when the event was logged is still known.
@@ -253,13 +263,17 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     ++clicks.pending;
     ++counts_.pending;
   } else {
-    if (!event->control && !learn(event, {*place}, false, context)) {
-      return quarantine("not_learnable");
+    if (!event->control) {
+      if (!learn(event, {*place}, false, context)) {
+        return quarantine("not_learnable");
+      }
+      sample_click(slot.position, *place, context.model);
     }
     clicks.clicked.push_back(*place);
     ++counts_.learned;
   }
-  count_click(*event, static_cast<std::size_t>(place - shown.begin()));
+  count_click(*event, static_cast<std::size_t>(place - shown.begin()), clicks.clicked.size() == 1);
+  draw_curve(context);
   return Outcome::kAccepted;
 }
 
@@ -287,11 +301,29 @@ bool Fold::learn(const Shared& event, std::vector<ItemIndex> clicked, bool close
   return true;
 }
 
-void Fold::count_click(const DecisionEvent& event, std::size_t place) {
+void Fold::sample_click(Position decision, ItemIndex item, const Model& model) {
+  const Ranker& ranker = model.ranker();
+  if (ranker.books_kl_cost()) {
+    sample_.add(logged_.seed, decision, item, ranker.regret()->last_learned_cost());
+  }
+}
+
+void Fold::count_click(const DecisionEvent& event, std::size_t place, bool first_of_decision) {
   ArmStats& arm = event.control ? control_arm_ : ranker_arm_;
+  const double ndcg = 1.0 / std::log2(static_cast<double>(place) + 2.0);
   ++arm.clicks;
+  arm.clicked += first_of_decision ? 1 : 0;
   arm.first_clicks += place == 0 ? 1 : 0;
-  arm.ndcg_sum += 1.0 / std::log2(static_cast<double>(place) + 2.0);
+  arm.ndcg_sum += ndcg;
+  arm.ndcg_squares += ndcg * ndcg;
+}
+
+void Fold::draw_curve(const Context& context) {
+  if (curves_.wants(ranker_arm_.clicks + control_arm_.clicks)) {
+    CurvePoint now = point(context.model);
+    now.position = context.position;
+    curves_.add(now);
+  }
 }
 
 Result<void> Fold::close_oldest(Context& context) {
@@ -343,6 +375,11 @@ Result<void> Fold::on(const WindowClosedEvent& event, Context& context) {
        entry = decisions_.oldest_awaiting()) {
     drop_oldest_awaiting();
   }
+  return {};
+}
+
+Result<void> Fold::on(const MeasuredEvent& event, Context& /*context*/) {
+  curves_.add_measured(event.point);
   return {};
 }
 

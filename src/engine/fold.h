@@ -26,6 +26,8 @@
 #include <vector>
 
 #include "src/engine/api.h"
+#include "src/engine/click_sample.h"
+#include "src/engine/curves.h"
 #include "src/engine/decision_cache.h"
 #include "src/engine/decision_table.h"
 #include "src/engine/event.h"
@@ -70,7 +72,7 @@ class Fold {
   Result<Applied> apply(const LogEntry& entry, Model& model, std::vector<ModelChange>* changes);
 
   /// From here on the rankers are those of the log. REQUIRES: the ranker is the log's at this point
-  void follow_log() { choice_.reset(); }
+  void follow_log();
 
   Position position() const { return position_; }
   std::int64_t time_ms() const { return time_ms_; }
@@ -90,11 +92,22 @@ class Fold {
   };
   /// RETURNS: none where the decision is not known (any more).
   std::optional<DecisionState> decision(const DecisionId& id) const;
+
+  /// The clicks that the ranker has learned.
+  const ClickSample& sample() const { return sample_; }
+  /// What is known here and now. REQUIRES: the model is that of this fold
+  CurvePoint point(const Model& model) const;
+  /// RETURNS: up to `count` points in log order, the last one of here and now. REQUIRES: as above,
+  /// count > 0
+  std::vector<CurvePoint> history(const Model& model, std::size_t count) const;
+  /// Loaded from the snapshot of an older program, which knew less: folding the whole log again
+  /// tells more.
+  bool partial() const { return partial_; }
   std::uint64_t memory_bytes() const;
 
   void save(ByteWriter& out) const;
-  /// FAILS: kCorrupt
-  Result<void> load(ByteReader& in);
+  /// `format`: of the record that the bytes come from. FAILS: kCorrupt
+  Result<void> load(ByteReader& in, std::uint32_t format);
 
  private:
   struct Context {
@@ -111,6 +124,7 @@ class Fold {
   Result<void> on(const DecisionEvent& event, Context& context);
   Result<void> on(const ClicksEvent& event, Context& context);
   Result<void> on(const WindowClosedEvent& event, Context& context);
+  Result<void> on(const MeasuredEvent& event, Context& context);
 
   enum class Outcome : std::uint8_t { kAccepted, kDuplicate, kLate, kUnjoined, kQuarantined };
   Result<Outcome> click(const ClickRecord& click, Context& context);
@@ -118,7 +132,9 @@ class Fold {
   Outcome quarantine(std::string_view reason);
   /// RETURNS: false where the ranker refused it.
   bool learn(const Shared& decision, std::vector<ItemIndex> clicked, bool closed, Context& context);
-  void count_click(const DecisionEvent& decision, std::size_t place);
+  void sample_click(Position decision, ItemIndex item, const Model& model);
+  void count_click(const DecisionEvent& decision, std::size_t place, bool first_of_decision);
+  void draw_curve(const Context& context);
   Result<void> close_oldest(Context& context);
   void drop_oldest_awaiting();
   void forget_old();
@@ -139,6 +155,9 @@ class Fold {
   ArmStats ranker_arm_;
   ArmStats control_arm_;
   std::map<std::string, std::uint64_t, std::less<>> quarantine_;
+  ClickSample sample_;
+  Curves curves_;
+  bool partial_ = false;
 };
 
 }  // namespace hindsight

@@ -1,5 +1,7 @@
 // Fold in bytes and in words: its part of a snapshot, and what it tells about itself.
 
+#include <algorithm>
+
 #include "src/core/check.h"
 #include "src/engine/config_bytes.h"
 #include "src/engine/fold.h"
@@ -23,18 +25,16 @@ void get_counts(ByteReader& in, ClickCounts& counts) {
   }
 }
 
-void put_arm(ByteWriter& out, const ArmStats& arm) {
-  out.put(arm.decisions);
-  out.put(arm.clicks);
-  out.put(arm.first_clicks);
-  out.put(arm.ndcg_sum);
-}
-
-void get_arm(ByteReader& in, ArmStats& arm) {
+// As formats 1 and 2 have it. What they do not say is taken so that no interval gets too narrow:
+// x^2
+// <= x for an NDCG x.
+void get_old_arm(ByteReader& in, ArmStats& arm) {
   in.get(arm.decisions);
   in.get(arm.clicks);
   in.get(arm.first_clicks);
   in.get(arm.ndcg_sum);
+  arm.clicked = std::min(arm.clicks, arm.decisions);
+  arm.ndcg_squares = arm.ndcg_sum;
 }
 
 bool adds_up(const ClickCounts& counts) {
@@ -62,9 +62,13 @@ void Fold::save(ByteWriter& out) const {
   }
   seen_.save(out);
   decisions_.save(out);
+  sample_.save(out);
+  curves_.save(out);
 }
 
-Result<void> Fold::load(ByteReader& in) {
+Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
+  constexpr std::uint32_t kWithCurves = 3;
+  partial_ = format < kWithCurves;
   const Error corrupt{ErrorCode::kCorrupt, "the saved joins do not fit together", ""};
   in.get(position_);
   in.get(time_ms_);
@@ -75,8 +79,9 @@ Result<void> Fold::load(ByteReader& in) {
   get_counts(in, counts_);
   in.get(decision_count_);
   in.get(closed_early_);
-  get_arm(in, ranker_arm_);
-  get_arm(in, control_arm_);
+  for (ArmStats* arm : {&ranker_arm_, &control_arm_}) {
+    partial_ ? get_old_arm(in, *arm) : get_arm(in, *arm);
+  }
   std::uint32_t reasons = 0;
   in.get(reasons);
   for (std::uint32_t i = 0; i < reasons && in.ok(); ++i) {
@@ -85,6 +90,9 @@ Result<void> Fold::load(ByteReader& in) {
     in.get(quarantine_[reason]);
   }
   if (!in.ok() || !adds_up(counts_) || !seen_.load(in) || !decisions_.load(in)) {
+    return corrupt;
+  }
+  if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in))) {
     return corrupt;
   }
   limit_cache();
@@ -101,6 +109,8 @@ void Fold::fill_stats(CollectionStats& stats) const {
   stats.control_arm = control_arm_;
   stats.quarantine_reasons.assign(quarantine_.begin(), quarantine_.end());
   stats.position = position_;
+  const CurvePoint* measured = curves_.last_measured(era_);
+  stats.measured = measured == nullptr ? std::nullopt : std::optional(*measured);
 }
 
 std::optional<std::int64_t> Fold::oldest_waiting_ms() {
@@ -124,6 +134,25 @@ std::optional<Fold::DecisionState> Fold::decision(const DecisionId& id) const {
       .clicked = slot->clicks == nullptr ? std::vector<ItemIndex>() : slot->clicks->clicked};
 }
 
-std::uint64_t Fold::memory_bytes() const { return decisions_.memory_bytes() + cache_.bytes(); }
+CurvePoint Fold::point(const Model& model) const {
+  return {.era = era_,
+          .time_ms = time_ms_,
+          .position = position_,
+          .cost = model.ranker().regret_summary(),
+          .hindsight = {},
+          .ranker_arm = ranker_arm_,
+          .control_arm = control_arm_};
+}
+
+std::vector<CurvePoint> Fold::history(const Model& model, std::size_t count) const {
+  std::vector<CurvePoint> points = curves_.pick(count - 1);
+  points.push_back(point(model));
+  return points;
+}
+
+std::uint64_t Fold::memory_bytes() const {
+  return decisions_.memory_bytes() + cache_.bytes() + sample_.memory_bytes() +
+         curves_.memory_bytes();
+}
 
 }  // namespace hindsight

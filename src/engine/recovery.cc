@@ -33,11 +33,12 @@ std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model) {
 
 Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const std::byte> bytes,
                              const FoldOptions& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes));
+  std::uint32_t format = 0;
+  HINDSIGHT_ASSIGN_OR_RETURN(const auto body, open_record(kMagic, bytes, &format));
   ByteReader in(body);
   Folded folded;
   folded.fold = new_fold(store, log, options);
-  HINDSIGHT_RETURN_IF_ERROR(folded.fold->load(in));
+  HINDSIGHT_RETURN_IF_ERROR(folded.fold->load(in, format));
   HINDSIGHT_ASSIGN_OR_RETURN(folded.model, Model::load(in));
   if (in.left() != 0 || folded.model->version() != folded.fold->position()) {
     return Error{ErrorCode::kCorrupt, "the snapshot's parts do not fit together", ""};
@@ -112,6 +113,13 @@ Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions
     Result<Folded> folded =
         bytes.ok() ? load_snapshot(store, log.id, *bytes, options) : Result<Folded>(bytes.error());
     if (folded.ok()) {
+      if (folded->fold->partial()) {
+        // Once, after an upgrade; where the log's beginning is gone, the snapshot is what there is.
+        Result<Folded> whole = fold_log(store, log.id, nullptr, std::nullopt, options);
+        if (whole.ok() || whole.error().code == ErrorCode::kNewerVersion) {
+          return whole;
+        }
+      }
       HINDSIGHT_RETURN_IF_ERROR(fold_forward(store, log.id, std::nullopt, *folded, options));
       return folded;
     }

@@ -190,7 +190,7 @@ double LinearRanker::served_loss(const Decision& decision, std::size_t picked) {
 }
 
 std::optional<Choice> LinearRanker::choice_of(const Decision& decision, ItemIndex clicked) const {
-  if (loss_ != Loss::kKl) {
+  if (!books_kl_cost()) {
     return std::nullopt;
   }
   Choice choice{.prior = decision.prior,

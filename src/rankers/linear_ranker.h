@@ -48,6 +48,7 @@ class LinearRanker : public ScoredRanker {
   Description describe() const override;
   double item_score(ItemIndex item) const override;
   const RegretAccount* regret() const override { return &account_; }
+  bool books_kl_cost() const override { return loss_ == Loss::kKl; }
   std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const override;
 
  protected:

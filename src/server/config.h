@@ -64,6 +64,7 @@ struct ServerConfig {
   std::int64_t audit_bytes = std::int64_t{16} << 20;
   std::uint64_t snapshot_events = 200'000;
   std::int64_t snapshot_seconds = 300;
+  double insight_share = 0.1;  // of one core; 0: never
   bool accept_lost_end = false;
   std::uint16_t node = 0;
 };

@@ -145,7 +145,7 @@ Result<void> set_member(ServerConfig& config, const SettingValue& value) {
 
 using Config = ServerConfig;
 using Kind = SettingKind;
-constexpr std::array<Setting, 38> kSettings = {{
+constexpr std::array<Setting, 39> kSettings = {{
     {"data", "hindsight-data", "Folder of the log, the snapshots and the keys", Kind::kText, 0, 0,
      set_data},
     {"listen", "127.0.0.1:8080", "Address and port; port 0 is any free one", Kind::kText, 0, 0,
@@ -216,6 +216,9 @@ constexpr std::array<Setting, 38> kSettings = {{
      1, 1e12, set_member<&Config::snapshot_events>},
     {"snapshot_seconds", "300", "A snapshot so long after the first event since the last",
      Kind::kWhole, 1, 1e9, set_member<&Config::snapshot_seconds>},
+    {"insight_share", "0.1",
+     "Share of one core that looking for the best policy in hindsight may take; 0 is none",
+     Kind::kNumber, 0, 1, set_member<&Config::insight_share>},
     {"accept_lost_end", "false", "Open a log that lost its end; what is missing is gone",
      Kind::kSwitch, 0, 0, set_member<&Config::accept_lost_end>},
     {"node", "0", "Number of this node, in its decision ids", Kind::kWhole, 0, 65535,

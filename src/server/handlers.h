@@ -62,6 +62,7 @@ void handle_delete_item(ApiCall& call);
 void handle_rank(ApiCall& call);
 void handle_clicks(ApiCall& call);
 void handle_stats(ApiCall& call);
+void handle_history(ApiCall& call);
 void handle_stream(ApiCall& call);
 void handle_get_decision(ApiCall& call);
 

@@ -25,6 +25,20 @@ Result<bool> wants_hash(std::string_view query) {
   return hash == "true";
 }
 
+/// "?points=100": how many moments of the past.
+Result<std::size_t> wanted_points(std::string_view query) {
+  constexpr std::size_t kDefaultPoints = 500;
+  constexpr std::size_t kMaxPoints = 2000;
+  constexpr std::array<std::string_view, 1> kKnown = {"points"};
+  const auto values = parse_query(query, kKnown);
+  if (!values.ok()) {
+    return values.error();
+  }
+  const std::optional<std::string>& points = (*values)[0];
+  return points ? whole_param(*points, "points", 1, kMaxPoints)
+                : Result<std::size_t>(kDefaultPoints);
+}
+
 }  // namespace
 
 void handle_rank(ApiCall& call) {
@@ -59,6 +73,15 @@ void handle_stats(ApiCall& call) {
   }
   Result<std::string> stats = current_stats(call.api.engine, call.collection, *hash);
   stats.ok() ? call.reply->send_json(*std::move(stats)) : call.reply->fail(stats.error());
+}
+
+void handle_history(ApiCall& call) {
+  const Result<std::size_t> points = wanted_points(call.request.query);
+  if (!points.ok()) {
+    call.reply->fail(points.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.history(call.collection, *points), history_json);
 }
 
 void handle_stream(ApiCall& call) {

@@ -39,6 +39,8 @@ struct StatsFormat {
 };
 std::string stats_json(const CollectionStats& stats, const StatsFormat& format);
 
+std::string history_json(const std::vector<CurvePoint>& points);
+
 std::string rankers_json(std::span<const RankerInfo> rankers);
 
 }  // namespace hindsight

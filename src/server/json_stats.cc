@@ -4,29 +4,12 @@
 #include <limits>
 #include <variant>
 
+#include "src/server/json_costs.h"
 #include "src/server/json_output.h"
 #include "src/server/json_writer.h"
 
 namespace hindsight {
 namespace {
-
-/// None without clicks to take a share of.
-std::optional<double> per_click(double sum, const ArmStats& arm) {
-  return arm.clicks == 0 ? std::nullopt : std::optional(sum / static_cast<double>(arm.clicks));
-}
-
-void write_rates(JsonWriter& json, const ArmStats& arm) {
-  json.key("first_rate").number(per_click(static_cast<double>(arm.first_clicks), arm));
-  json.key("ndcg").number(per_click(arm.ndcg_sum, arm));
-}
-
-void write_arm(JsonWriter& json, const ArmStats& arm) {
-  json.object([&] {
-    json.key("decisions").whole(arm.decisions);
-    json.key("clicks").whole(arm.clicks);
-    write_rates(json, arm);
-  });
-}
 
 void write_clicks(JsonWriter& json, const ClickCounts& clicks) {
   json.object([&] {
@@ -37,21 +20,6 @@ void write_clicks(JsonWriter& json, const ClickCounts& clicks) {
     json.key("late").whole(clicks.late);
     json.key("unjoined").whole(clicks.unjoined);
     json.key("quarantined").whole(clicks.quarantined);
-  });
-}
-
-void write_cost(JsonWriter& json, const std::optional<RegretSummary>& regret) {
-  if (!regret) {
-    json.null();  // this ranker has no bound to hold a cost against
-    return;
-  }
-  json.object([&] {
-    json.key("choice_set").text("shown");
-    json.key("clicks").whole(regret->clicks);
-    json.key("served").number(regret->served_cost);
-    json.key("learned").number(regret->learned_cost);
-    json.key("bound").number(regret->theorem_bound);
-    json.key("data_bound").number(regret->data_bound);
   });
 }
 
@@ -130,7 +98,7 @@ std::string stats_json(const CollectionStats& stats, const StatsFormat& format) 
     json.key("era").whole(stats.era);
     json.key("building").flag(stats.building);
     json.key("kl_cost");
-    write_cost(json, stats.regret);
+    write_kl_cost(json, stats);
     write_rates(json, stats.ranker_arm);
     if (format.arms) {
       json.key("arms").object([&] {

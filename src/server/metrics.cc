@@ -77,6 +77,8 @@ class CollectionFamilies {
     gauge(kMemory, name, stats.memory_bytes);
     gauge(kItems, name, stats.items);
     gauge(kOpen, name, stats.open_decisions);
+    gauge(kEra, name, stats.era);
+    add_costs(name, stats);
     counter(kDecisions, {{"collection", name}}, stats.decisions);
     const std::pair<const char*, std::uint64_t> outcomes[] = {
         {"pending", stats.clicks.pending},     {"learned", stats.clicks.learned},
@@ -91,9 +93,39 @@ class CollectionFamilies {
   const std::vector<MetricFamily>& families() const { return families_; }
 
  private:
-  enum Which : std::size_t { kPosition, kLag, kMemory, kItems, kOpen, kDecisions, kClicks };
+  enum Which : std::size_t {
+    kPosition,
+    kLag,
+    kMemory,
+    kItems,
+    kOpen,
+    kDecisions,
+    kClicks,
+    kEra,
+    kCost,
+    kRegret,
+    kBound
+  };
 
-  void gauge_of(Which which, std::vector<ClientMetric::Label> labels, std::uint64_t value) {
+  void add_costs(const std::string& name, const CollectionStats& stats) {
+    if (!stats.regret) {
+      return;
+    }
+    const auto of_kind = [&](Which which, const char* kind, double value) {
+      gauge_of(which, {{"collection", name}, {"kind", kind}}, value);
+    };
+    of_kind(kCost, "learned", stats.regret->learned_cost);
+    of_kind(kCost, "served", stats.regret->served_cost);
+    of_kind(kBound, "theorem", stats.regret->theorem_bound);
+    of_kind(kBound, "data", stats.regret->data_bound);
+    if (stats.measured && stats.measured->regret()) {
+      of_kind(kCost, "hindsight", stats.measured->hindsight->cost);
+      gauge_of(kRegret, {{"collection", name}}, *stats.measured->regret());
+    }
+  }
+
+  template <class Number>
+  void gauge_of(Which which, std::vector<ClientMetric::Label> labels, Number value) {
     ClientMetric metric;
     metric.label = std::move(labels);
     metric.gauge.value = static_cast<double>(value);
@@ -122,6 +154,20 @@ class CollectionFamilies {
       {"hindsight_decisions_total", "Decisions in the log", MetricType::Counter, {}},
       {"hindsight_clicks",
        "Clicks by outcome; their sum is what was received",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_era", "How many times the ranker was changed", MetricType::Gauge, {}},
+      {"hindsight_kl_cost",
+       "K-L cost of the era's clicks, when learned, as served, and of the best fixed policy as of "
+       "the last measurement",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_regret",
+       "Cost when learned minus that of the best fixed policy, as of the last measurement",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_regret_bound",
+       "What the regret cannot exceed, by theorem and with the steps that occurred",
        MetricType::Gauge,
        {}},
   };

@@ -48,6 +48,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/collections/{c}/clicks", Access::kPublishable, kClickers, true, kBodyLimit,
           handle_clicks},
     scoped("GET", "/v1/collections/{c}/stats", kReaders, handle_stats),
+    scoped("GET", "/v1/collections/{c}/history", kReaders, handle_history),
     scoped("GET", "/v1/collections/{c}/stream", kReaders, handle_stream),
     scoped("GET", "/v1/collections/{c}/decisions/{id}", kReaders, handle_get_decision),
     scoped("DELETE", "/v1/collections/{c}/users/{u}", kAdminOnly, handle_erase_user),

@@ -79,6 +79,7 @@ class Service::Impl {
     engine_options.snapshot_events = config().snapshot_events;
     engine_options.snapshot_ms = config().snapshot_seconds * kMsPerSecond;
     engine_options.max_backlog = config().max_backlog;
+    engine_options.insight_share = config().insight_share;
     engine_options.warn = warning();
     HINDSIGHT_ASSIGN_OR_RETURN(engine_, Engine::open(*store_, std::move(engine_options)));
     make_handler();

@@ -16,8 +16,12 @@ namespace hindsight {
 
 class EngineWorld {
  public:
-  explicit EngineWorld(MemoryStoreOptions options = {}, int learner_threads = 2)
-      : store_(std::make_unique<MemoryStore>(options)), learner_threads_(learner_threads) {
+  using Adjust = std::function<void(EngineOptions&)>;
+
+  explicit EngineWorld(MemoryStoreOptions options = {}, int learner_threads = 2, Adjust adjust = {})
+      : store_(std::make_unique<MemoryStore>(options)),
+        learner_threads_(learner_threads),
+        adjust_(std::move(adjust)) {
     open();
   }
 
@@ -101,6 +105,10 @@ class EngineWorld {
     options.clock = [now = now_ms_] { return now->load(); };
     options.timers = false;
     options.learner_threads = learner_threads_;
+    options.insight_share = 0.0;
+    if (adjust_) {
+      adjust_(options);
+    }
     options.warn = [warnings = warnings_](std::string_view text) { warnings->emplace_back(text); };
     Result<std::unique_ptr<Engine>> engine = Engine::open(*store_, std::move(options));
     if (!engine.ok()) {
@@ -117,6 +125,7 @@ class EngineWorld {
   std::unique_ptr<MemoryStore> store_;
   std::unique_ptr<Engine> engine_;
   int learner_threads_;
+  Adjust adjust_;
 };
 
 /// The identity of the accounting.

@@ -116,6 +116,8 @@ class HandMadeLog {
     return heard;
   }
 
+  MemoryStore& store() { return store_; }
+  LogId id() const { return log_; }
   std::size_t size() const { return size_; }
   Fold& fold() { return *fold_; }
   Model& model() { return *model_; }

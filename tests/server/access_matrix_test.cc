@@ -48,6 +48,7 @@ const std::vector<Policy>& policies() {
        200,
        R"({"clicks":[{"decision":"d_1","item":"b1"}]})"},
       {"GET", "/v1/collections/{c}/stats", {"read"}},
+      {"GET", "/v1/collections/{c}/history", {"read"}},
       {"GET", "/v1/collections/{c}/stream", {"read"}},
       {"GET", "/v1/collections/{c}/decisions/{id}", {"read"}},
       {"DELETE", "/v1/collections/{c}/users/{u}", {}, 200},

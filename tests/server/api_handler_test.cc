@@ -117,6 +117,19 @@ TEST_F(ApiTest, StatsCarryTheHashUnlessNotWanted) {
   EXPECT_EQ(ask("GET", books("/stats"), {.query = "hash=no"}).at("/error/field"), "hash");
 }
 
+TEST_F(ApiTest, HistoryHasAsManyPointsAsWanted) {
+  CurvePoint point;
+  point.position = 5;
+  engine.held["books"].history = {point};
+  EXPECT_EQ(ask("GET", books("/history")).at("/points/0/position"), "5");
+  EXPECT_EQ(engine.last_points, 500U);
+  EXPECT_EQ(ask("GET", books("/history"), {.query = "points=7"}).status, 200);
+  EXPECT_EQ(engine.last_points, 7U);
+  for (const char* query : {"points=0", "points=2001", "points=x", "points=", "n=1"}) {
+    EXPECT_EQ(ask("GET", books("/history"), {.query = query}).status, 400) << query;
+  }
+}
+
 TEST_F(ApiTest, DecisionsAndUsersAreFoundByThePath) {
   EXPECT_EQ(ask("GET", books("/decisions/d_1")).at("/clicked/0"), "b1");
   EXPECT_EQ(ask("GET", books("/decisions/d_2")).at("/error/code"), "not_found");
@@ -249,7 +262,8 @@ TEST_F(ApiTest, ErrorsOfTheEngineKeepTheirCodeAndStatus) {
 
 TEST_F(ApiTest, ExceptionsNeverEscape) {
   engine.no_memory = true;
-  for (const char* path : {"/stats", "/items", "/items/a", "/decisions/d_1", "/stream", ""}) {
+  for (const char* path :
+       {"/stats", "/history", "/items", "/items/a", "/decisions/d_1", "/stream", ""}) {
     const Answer answer = ask("GET", books(path));
     EXPECT_EQ(answer.status, 503) << path;
     EXPECT_EQ(answer.at("/error/code"), "overloaded");

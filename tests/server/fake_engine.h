@@ -25,6 +25,7 @@ class FakeEngine final : public Engine {
     CollectionConfig config;
     std::map<std::string, ItemInput, std::less<>> items;
     CollectionStats stats;
+    std::vector<CurvePoint> history;
   };
   std::map<std::string, Held, std::less<>> held;
 
@@ -39,6 +40,7 @@ class FakeEngine final : public Engine {
   CollectionPatch last_patch;
   std::string last_user;
   mutable bool last_with_hash = false;
+  mutable std::size_t last_points = 0;
 
   void add(const std::string& name) { held[name].config.ranker = "klrank"; }
 
@@ -187,6 +189,13 @@ class FakeEngine final : public Engine {
     stats.items = (*one)->items.size();
     stats.model_hash = with_hash ? "00ff" : "";
     return stats;
+  }
+
+  Result<std::vector<CurvePoint>> history(std::string_view collection,
+                                          std::size_t points) const override {
+    last_points = points;
+    const Result<const Held*> one = find(collection);
+    return one.ok() ? Result<std::vector<CurvePoint>>((*one)->history) : one.error();
   }
 
   Result<DecisionView> decision(std::string_view collection,

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "src/core/intervals.h"
+#include "src/core/intervals.h"
 #include "src/server/json_reader.h"
 #include "src/server/json_writer.h"
 #include "src/server/stats_stream.h"
@@ -80,6 +82,10 @@ TEST(ErrorJson, LeavesOutAnEmptyFieldAndEscapesTheRest) {
             R"({"error":{"code":"parse_error","message":"a \"b\"\n","field":"x\\y"}})");
 }
 
+std::string ends(const std::optional<Interval>& interval) {
+  return number_json(interval->low) + "," + number_json(interval->high);
+}
+
 TEST(StatsJson, HasTheShapeOfTheContract) {
   CollectionStats stats;
   stats.clicks = {.received = 21,
@@ -90,7 +96,13 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
                   .unjoined = 5,
                   .quarantined = 6};
   stats.decisions = 9;
-  stats.ranker_arm = {.decisions = 8, .clicks = 4, .first_clicks = 1, .ndcg_sum = 3.0};
+  stats.ranker_arm = {.decisions = 8,
+                      .clicks = 4,
+                      .first_clicks = 4,
+                      .ndcg_sum = 3.0,
+                      .clicked = 2,
+                      .ndcg_squares = 2.25};
+  stats.choice_set = "shown";
   stats.regret = RegretSummary{.clicks = 2,
                                .learned_cost = 1.5,
                                .served_cost = 1.25,
@@ -105,16 +117,71 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
       stats_json(stats, {.arms = true}),
       R"({"clicks":{"received":21,"pending":1,"learned":2,"duplicate":3,"late":4,"unjoined":5,)"
       R"("quarantined":6},"decisions":9,"open_decisions":0,"closed_early":0,"items":0,"era":0,)"
-      R"("building":false,"kl_cost":{"choice_set":"shown","clicks":2,"served":1.25,"learned":1.5,)"
-      R"("bound":40,"data_bound":7},"first_rate":0.25,"ndcg":0.75,"arms":{"ranker":{"decisions":8,)"
-      R"("clicks":4,"first_rate":0.25,"ndcg":0.75},"control":{"decisions":0,"clicks":0,)"
-      R"("first_rate":null,"ndcg":null}},"quarantine_reasons":{"item_not_shown":6},)"
-      R"("model_hash":"abc","position":11,"head":12,"snapshot_position":0,"memory_bytes":0,)"
-      R"("model":{"step":"0.5"}})");
+      R"("building":false,"kl_cost":{"choice_set":"shown","click_rate":0.25,"clicks":2,)"
+      R"("served":1.25,"learned":1.5,"hindsight":null,"regret":null,"regret_upper":null,)"
+      R"("bound":40,"data_bound":7,"refresh":"on","measured":null},)"
+      R"("click_rate":0.25,"first_rate":1,"ndcg":0.75,"arms":{"ranker":{"decisions":8,)"
+      R"("clicked":2,"clicks":4,"click_rate":0.25,"click_rate_95":[)" +
+          ends(wilson_interval(2, 8)) + R"(],"first_rate":1,"first_rate_95":[)" +
+          ends(wilson_interval(4, 4)) +
+          R"(],"ndcg":0.75,"ndcg_95":[0.75,0.75]},)"
+          R"("control":{"decisions":0,"clicked":0,"clicks":0,"click_rate":null,"click_rate_95":null,)"
+          R"("first_rate":null,"first_rate_95":null,"ndcg":null,"ndcg_95":null}},)"
+          R"("quarantine_reasons":{"item_not_shown":6},)"
+          R"("model_hash":"abc","position":11,"head":12,"snapshot_position":0,"memory_bytes":0,)"
+          R"("model":{"step":"0.5"}})");
   stats.regret.reset();
   const std::string plain = stats_json(stats, {});
   EXPECT_NE(plain.find(R"("kl_cost":null)"), std::string::npos);
   EXPECT_EQ(plain.find("arms"), std::string::npos);
+}
+
+CurvePoint measured_point() {
+  CurvePoint point;
+  point.era = 1;
+  point.time_ms = 123;
+  point.position = 9;
+  point.cost = RegretSummary{.clicks = 100,
+                             .learned_cost = 50.0,
+                             .served_cost = 49.0,
+                             .theorem_bound = 400.0,
+                             .data_bound = 70.0};
+  point.hindsight = Hindsight{.cost = 40.0, .error = 0.5, .regret_upper = 12.0, .sample = 60};
+  point.ranker_arm = {
+      .decisions = 8, .clicks = 4, .first_clicks = 1, .ndcg_sum = 3.0, .clicked = 2};
+  return point;
+}
+
+TEST(StatsJson, SaysWhatWasMeasuredAndHowWell) {
+  CollectionStats stats;
+  stats.choice_set = "candidates";
+  stats.regret = RegretSummary{.clicks = 120};
+  stats.measured = measured_point();
+  stats.refresh = HindsightRefresh::kDropped;
+  const std::string text = stats_json(stats, {});
+  EXPECT_NE(text.find(R"("choice_set":"candidates")"), std::string::npos);
+  EXPECT_NE(text.find(R"("hindsight":40,"regret":10,"regret_upper":12,)"), std::string::npos);
+  EXPECT_NE(text.find(R"("refresh":"dropped","measured":{"clicks":100,"served":49,"learned":50,)"
+                      R"("bound":400,"data_bound":70,"sampled":true,"sample":60,"error":0.5,)"
+                      R"("time_ms":123,"position":9})"),
+            std::string::npos)
+      << text;
+}
+
+TEST(HistoryJson, HasAMomentPerPoint) {
+  EXPECT_EQ(history_json({}), R"({"points":[]})");
+  CurvePoint plain;  // of a ranker without a bound
+  plain.position = 3;
+  EXPECT_EQ(
+      history_json({plain, measured_point()}),
+      R"({"points":[{"era":0,"time_ms":0,"position":3,"kl_cost":null,"ranker":{"decisions":0,)"
+      R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0},"control":{"decisions":0,)"
+      R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0}},)"
+      R"({"era":1,"time_ms":123,"position":9,"kl_cost":{"clicks":100,"served":49,"learned":50,)"
+      R"("hindsight":40,"regret":10,"regret_upper":12,"bound":400,"data_bound":70,"sampled":true,)"
+      R"("sample":60,"error":0.5},"ranker":{"decisions":8,"clicked":2,"clicks":4,)"
+      R"("first_clicks":1,"ndcg_sum":3},"control":{"decisions":0,"clicked":0,"clicks":0,)"
+      R"("first_clicks":0,"ndcg_sum":0}}]})");
 }
 
 TEST(RankersJson, IsValidForEveryRow) {
@@ -219,12 +286,26 @@ TEST_F(MetricsTest, DescribeEachCollection) {
   stats.memory_bytes = 4096;
   stats.open_decisions = 5;
   stats.clicks.late = 2;
+  stats.era = 4;
+  stats.regret = RegretSummary{.clicks = 120,
+                               .learned_cost = 60.0,
+                               .served_cost = 61.0,
+                               .theorem_bound = 500.0,
+                               .data_bound = 80.0};
+  stats.measured = measured_point();
   const std::string text = ask("GET", "/metrics", {.key = "read"}).body;
   EXPECT_EQ(value_of(text, R"(hindsight_log_position{collection="books"})"), "90");
   EXPECT_EQ(value_of(text, R"(hindsight_learning_lag{collection="books"})"), "10");
   EXPECT_EQ(value_of(text, R"(hindsight_memory_bytes{collection="books"})"), "4096");
   EXPECT_EQ(value_of(text, R"(hindsight_open_decisions{collection="books"})"), "5");
   EXPECT_EQ(value_of(text, R"(hindsight_clicks{collection="books",outcome="late"})"), "2");
+  EXPECT_EQ(value_of(text, R"(hindsight_era{collection="books"})"), "4");
+  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="learned"})"), "60");
+  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="served"})"), "61");
+  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="hindsight"})"), "40");
+  EXPECT_EQ(value_of(text, R"(hindsight_regret{collection="books"})"), "10");
+  EXPECT_EQ(value_of(text, R"(hindsight_regret_bound{collection="books",kind="theorem"})"), "500");
+  EXPECT_EQ(value_of(text, R"(hindsight_regret_bound{collection="books",kind="data"})"), "80");
   EXPECT_EQ(value_of(text, R"(hindsight_build_info{version="1.2.3"})"), "1");
   EXPECT_GT(std::stod(value_of(text, "process_resident_memory_bytes")), 1e6);
   engine.held.clear();
