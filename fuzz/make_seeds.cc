@@ -141,6 +141,9 @@ void write_event_seeds(const fs::path& folder) {
   decided.appended = {"z"};
   const ClickRecord click{
       .decision = decided.decision.id, .issued_here = true, .item = "a", .event = "e"};
+  CurvePoint measured;
+  measured.cost = RegretSummary{.clicks = 1, .learned_cost = 0.7};
+  measured.hindsight = Hindsight{.cost = 0.6, .sample = 1};
   const std::vector<decltype(Event::body)> bodies = {
       ItemsEvent{.items = {{.id = "a", .topics = {"t"}, .features = {{"x", 0.5}}, .links = {}},
                            {.id = "b", .topics = {}, .features = {}, .links = {"a"}}},
@@ -150,7 +153,8 @@ void write_event_seeds(const fs::path& folder) {
       ClicksEvent{.clicks = {click, click}},
       RemoveEvent{.id = "b"},
       WindowClosedEvent{.through_ms = 10},
-      ClicksEvent{.clicks = {click}}};
+      ClicksEvent{.clicks = {click}},
+      MeasuredEvent{.point = measured}};
   std::string log;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const std::vector<std::byte> bytes =

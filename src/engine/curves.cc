@@ -113,7 +113,14 @@ void Curves::save(ByteWriter& out) const {
 
 bool Curves::load(ByteReader& in) {
   in.get(stride_);
-  return get_points(in, points_) && get_points(in, measured_) && stride_ > 0 &&
+  if (!get_points(in, points_) || !get_points(in, measured_) || stride_ == 0) {
+    return false;
+  }
+  // Or thinning them would not end.
+  const auto not_after = [](const CurvePoint& a, const CurvePoint& b) {
+    return clicks_of(a) >= clicks_of(b);
+  };
+  return std::adjacent_find(points_.begin(), points_.end(), not_after) == points_.end() &&
          std::all_of(measured_.begin(), measured_.end(),
                      [](const CurvePoint& point) { return point.cost && point.hindsight; });
 }
