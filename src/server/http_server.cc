@@ -77,6 +77,9 @@ class HttpServer::Impl {
     if (!ec) {
       acceptor_->listen(asio::socket_base::max_listen_connections, ec);
     }
+    if (!ec) {
+      acceptor_->non_blocking(true, ec);
+    }
     if (ec) {
       return Error{ErrorCode::kIo,
                    fmt::format("cannot listen on {} port {}: {}", options_.address, options_.port,
@@ -152,8 +155,8 @@ class HttpServer::Impl {
 
   Task<void> accept() {
     Timer pause(workers_.front()->context.get_executor());
-    for (std::size_t next = 0; acceptor_->is_open(); next = (next + 1) % workers_.size()) {
-      Worker& worker = *workers_[next];
+    while (acceptor_->is_open()) {
+      Worker& worker = next_worker();
       auto [failed, socket] = co_await acceptor_->async_accept(worker.context.get_executor(), kTry);
       if (failed) {
         // Out of descriptors, or a client that left at once: the next one may succeed.
@@ -161,17 +164,37 @@ class HttpServer::Impl {
         co_await pause.async_wait(kTry);
         continue;
       }
-      SSL* tls = options_.tls == nullptr ? nullptr : options_.tls->new_session();
-      const bool no_memory = options_.tls != nullptr && tls == nullptr;
-      if (connections_ >= options_.max_connections || no_memory) {
-        SSL_free(tls);
-        turn_away(socket);
-        continue;
-      }
-      ++connections_;
-      asio::co_spawn(worker.context, serve(worker, std::move(socket), tls),
-                     [this](const std::exception_ptr&) { one_less(); });
+      take_in(worker, std::move(socket));
+      accept_others();
     }
+  }
+
+  /// Those who came at the same time: on a busy thread the next look is far away.
+  void accept_others() {
+    constexpr int kMost = 64;
+    for (int i = 0; i < kMost && acceptor_->is_open(); ++i) {
+      Worker& worker = next_worker();
+      error_code none_there;
+      net::Socket socket = acceptor_->accept(worker.context.get_executor(), none_there);
+      if (none_there) {
+        return;
+      }
+      take_in(worker, std::move(socket));
+    }
+  }
+
+  Worker& next_worker() { return *workers_[next_++ % workers_.size()]; }
+
+  void take_in(Worker& worker, net::Socket socket) {
+    SSL* tls = options_.tls == nullptr ? nullptr : options_.tls->new_session();
+    const bool no_memory = options_.tls != nullptr && tls == nullptr;
+    if (connections_ >= options_.max_connections || no_memory) {
+      SSL_free(tls);
+      return turn_away(socket);
+    }
+    ++connections_;
+    asio::co_spawn(worker.context, serve(worker, std::move(socket), tls),
+                   [this](const std::exception_ptr&) { one_less(); });
   }
 
   /// A coroutine of its own so that the session is gone before the connection is counted off.
@@ -217,6 +240,7 @@ class HttpServer::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::optional<net::Acceptor> acceptor_;
   std::uint16_t port_ = 0;
+  std::size_t next_ = 0;  // whose turn it is to get a connection
   std::atomic<std::int64_t>& connections_ = options_.counters->connections;
   std::mutex done_mutex_;
   std::condition_variable done_;

@@ -10,9 +10,10 @@ namespace {
 /// Room for the digits of any number.
 using Digits = std::array<char, 32>;
 
-template <class Number>
-std::string_view digits_of(Number value, Digits& room) {
-  const std::to_chars_result end = std::to_chars(room.data(), room.data() + room.size(), value);
+template <class Number, class... Format>
+std::string_view digits_of(Number value, Digits& room, Format... format) {
+  const std::to_chars_result end =
+      std::to_chars(room.data(), room.data() + room.size(), value, format...);
   return {room.data(), static_cast<std::size_t>(end.ptr - room.data())};
 }
 
@@ -72,8 +73,14 @@ void JsonWriter::text(std::string_view value) {
 }
 
 void JsonWriter::number(double value) {
+  // Bare digits would be read as a whole number, and there is none of more than 64 bits.
+  constexpr double kFirstBeyond = 9223372036854775808.0;  // 2^63
+  if (!std::isfinite(value)) {
+    return null();
+  }
   Digits room;
-  std::isfinite(value) ? plain(digits_of(value, room)) : null();
+  plain(std::abs(value) < kFirstBeyond ? digits_of(value, room)
+                                       : digits_of(value, room, std::chars_format::scientific));
 }
 
 void JsonWriter::number(const std::optional<double>& value) { value ? number(*value) : null(); }

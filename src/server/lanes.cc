@@ -5,22 +5,20 @@
 namespace hindsight {
 namespace {
 
-// A thread that has worked for so much of a window lets requests queue, and reads its sockets.
-constexpr std::int64_t kWindowNs = 1'000'000;
-constexpr std::int64_t kWorkNs = 300'000;
+// A thread that has served for so much longer than it has done other things lets requests queue,
+// and reads its sockets.
+constexpr std::int64_t kTiredNs = 300'000;
+constexpr std::int64_t kMostTiredNs = 2 * kTiredNs;
 constexpr double kNewest = 0.1;  // weight of the newest cost in the average
 
 }  // namespace
 
 bool Lanes::must_wait(std::int64_t now_ns) {
-  if (queued_ > 0) {
-    return true;
-  }
-  if (now_ns - window_ns_ >= kWindowNs) {
-    window_ns_ = now_ns;
-    in_window_ns_ = 0;
-  }
-  return in_window_ns_ >= kWorkNs;
+  const std::int64_t elsewhere_ns = now_ns - looked_ns_ - charged_ns_;
+  tired_ns_ = std::clamp(tired_ns_ + charged_ns_ - elsewhere_ns, std::int64_t{0}, kMostTiredNs);
+  looked_ns_ = now_ns;
+  charged_ns_ = 0;
+  return queued_ > 0 || tired_ns_ >= kTiredNs;
 }
 
 std::int64_t Lanes::expected_wait_ns(LaneId lane) const {
@@ -83,7 +81,7 @@ Lanes::Job Lanes::pop() {
 void Lanes::charge(LaneId id, std::int64_t cost_ns) {
   Lane& lane = lane_of(id);
   const auto cost = static_cast<double>(std::max<std::int64_t>(0, cost_ns));
-  in_window_ns_ += static_cast<std::int64_t>(cost);
+  charged_ns_ += static_cast<std::int64_t>(cost);
   lane.owed_ns += cost;
   const double before = lane.cost_ns;
   lane.cost_ns += kNewest * (cost - before);

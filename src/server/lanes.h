@@ -58,10 +58,11 @@ class Lanes {
   std::unordered_map<LaneId, Lane> lanes_;
   std::set<Turn> turns_;  // of lanes with jobs, the least used first
   std::size_t queued_ = 0;
-  double queued_ns_ = 0.0;         // what all that waits will cost
-  double now_used_ns_ = 0.0;       // virtual time of the job that was last
-  std::int64_t window_ns_ = 0;     // when the present stretch of work began
-  std::int64_t in_window_ns_ = 0;  // how much of it went to requests
+  double queued_ns_ = 0.0;       // what all that waits will cost
+  double now_used_ns_ = 0.0;     // virtual time of the job that was last
+  std::int64_t looked_ns_ = 0;   // when must_wait was last asked
+  std::int64_t charged_ns_ = 0;  // since then
+  std::int64_t tired_ns_ = 0;    // work that was not yet made up for by other things
 };
 
 }  // namespace hindsight

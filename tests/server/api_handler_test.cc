@@ -395,6 +395,96 @@ TEST_F(BrowserTest, PublishableKeysAreLimitedPerAddressAndOthersPerKey) {
   EXPECT_EQ(asked, (std::vector<std::string>{"192.0.2.1", "id-of-click"}));
 }
 
+TEST_F(ApiTest, AddressesAndCollectionsHaveLimitsOfTheirOwn) {
+  std::vector<std::string> asked;
+  std::int64_t address_wait = 0;
+  std::int64_t collection_wait = 0;
+  ApiOptions limited = options();
+  limited.address_limit = [&](std::string_view who) {
+    asked.emplace_back(who);
+    return address_wait;
+  };
+  limited.collection_limit = [&](std::string_view who) {
+    asked.emplace_back(who);
+    return collection_wait;
+  };
+  use(limited);
+  EXPECT_EQ(ask("GET", kBooks).status, 200);
+  EXPECT_EQ(asked, (std::vector<std::string>{"192.0.2.1", "books"}));
+  collection_wait = 1;
+  const Answer answer = ask("GET", kBooks);
+  EXPECT_EQ(answer.status, 429);
+  EXPECT_EQ(answer.header("Retry-After"), "1");
+  // Who may not call a collection cannot use up its rate.
+  asked.clear();
+  EXPECT_EQ(ask("GET", kBooks, {.key = "wrong"}).status, 401);
+  EXPECT_EQ(ask("GET", kBooks, {.key = "rank"}).status, 403);
+  EXPECT_EQ(asked, (std::vector<std::string>{"192.0.2.1", "192.0.2.1"}));
+  address_wait = 1;
+  EXPECT_EQ(ask("GET", kBooks, {.key = "wrong"}).status, 429) << "guessing keys is limited";
+  EXPECT_EQ(ask("GET", "/healthz").status, 200) << "probes are not";
+  address_wait = collection_wait = 0;
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"collection_rate\"} 1"),
+            std::string::npos);
+  EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"address_rate\"} 1"), std::string::npos);
+}
+
+TEST_F(ApiTest, OnlySoManyClicksWaitForTheLog) {
+  ApiOptions few = options();
+  few.max_waiting = 4;
+  use(few);
+  const std::string click = R"({"clicks":[{"decision":"d_1","item":"b1"}]})";
+  engine.answer_later = true;
+  int waiting = 0;
+  std::optional<Answer> refused;
+  for (int i = 0; i < 10 && !refused; ++i) {
+    refused = ask_now("POST", books("/clicks"), {.body = click});
+    waiting += refused ? 0 : 1;
+  }
+  ASSERT_TRUE(refused);
+  EXPECT_GT(waiting, 0);
+  EXPECT_EQ(refused->status, 503);
+  EXPECT_EQ(refused->at("/error/code"), "overloaded");
+  EXPECT_EQ(refused->header("Retry-After"), "1");
+  HttpRequest head;
+  const std::string path = books("/clicks");
+  head.method = "POST";
+  head.path = path;
+  head.authorization = "Bearer admin";
+  EXPECT_TRUE(handler().admit(head, 10).refused) << "from the header on";
+  engine.answer_later = false;
+  EXPECT_EQ(ask("POST", books("/rank"), {.body = R"({"candidates":["a"]})"}).status, 200)
+      << "ranking does not wait for the log";
+  for (const auto& answer_now : std::exchange(engine.waiting, {})) {
+    answer_now();
+  }
+  EXPECT_EQ(ask("POST", books("/clicks"), {.body = click}).status, 200);
+}
+
+TEST_F(ApiTest, WhatTheServerCannotTakeIsToldWhenToComeBack) {
+  HttpRequest request;
+  const std::string path = books("/rank");
+  request.method = "POST";
+  request.path = path;
+  request.peer = "192.0.2.1";
+  request.overload = Overload::kWaiting;
+  request.wait_ms = 2500;
+  std::vector<int> statuses;
+  std::string retry_after;
+  for (const char* key : {"Bearer admin", "Bearer wrong"}) {
+    request.authorization = key;
+    handler().handle(request, [&](HttpResponse response) {
+      statuses.push_back(response.status);
+      for (const auto& [name, value] : response.headers) {
+        retry_after = name == "Retry-After" ? value : retry_after;
+      }
+    });
+  }
+  EXPECT_EQ(statuses, (std::vector<int>{503, 401}));
+  EXPECT_EQ(retry_after, "3");
+}
+
 // The access log.
 
 TEST_F(ApiTest, TheLogHasTheRouteAndTheKeysIdAndNoSecret) {

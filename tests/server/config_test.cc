@@ -51,6 +51,20 @@ TEST(Config, TheWrittenDefaultsAreTheDefaults) {
   EXPECT_EQ(config.learner_threads, fresh.learner_threads);
   EXPECT_EQ(config.max_connections, fresh.max_connections);
   EXPECT_EQ(config.max_header_bytes, fresh.max_header_bytes);
+  EXPECT_EQ(config.tls_cert, fresh.tls_cert);
+  EXPECT_EQ(config.tls_key, fresh.tls_key);
+  EXPECT_EQ(config.trusted_proxies, fresh.trusted_proxies);
+  EXPECT_EQ(config.max_handshakes, fresh.max_handshakes);
+  EXPECT_EQ(config.max_wait_ms, fresh.max_wait_ms);
+  EXPECT_EQ(config.max_body_memory, fresh.max_body_memory);
+  EXPECT_EQ(config.max_waiting, fresh.max_waiting);
+  EXPECT_EQ(config.max_backlog, fresh.max_backlog);
+  EXPECT_EQ(config.address_rate, fresh.address_rate);
+  EXPECT_EQ(config.address_burst, fresh.address_burst);
+  EXPECT_EQ(config.collection_rate, fresh.collection_rate);
+  EXPECT_EQ(config.collection_burst, fresh.collection_burst);
+  EXPECT_EQ(config.handshake_deadline_ms, fresh.handshake_deadline_ms);
+  EXPECT_EQ(config.audit_bytes, fresh.audit_bytes);
   EXPECT_EQ(config.key_rate, fresh.key_rate);
   EXPECT_EQ(config.key_burst, fresh.key_burst);
   EXPECT_EQ(config.publishable_rate, fresh.publishable_rate);
@@ -180,6 +194,26 @@ TEST(Config, AnAddressThatOthersReachNeedsAFlag) {
     config.address = address;
     EXPECT_TRUE(check_config(config).ok()) << address;
   }
+}
+
+TEST(Config, TlsNeedsACertificateAndItsKeyAndThenNoFlag) {
+  ServerConfig config;
+  config.address = "192.0.2.1";
+  config.tls_cert = "/etc/cert.pem";
+  const auto half = check_config(config);
+  ASSERT_FALSE(half.ok());
+  EXPECT_EQ(half.error().field, "tls_key");
+  config.tls_key = "/etc/key.pem";
+  EXPECT_TRUE(check_config(config).ok());
+  config.tls_cert.clear();
+  EXPECT_EQ(check_config(config).error().field, "tls_cert");
+}
+
+TEST(Config, ProxiesMustBeAddressesOrNetworks) {
+  const auto config = parse_config(R"(trusted_proxies = ["10.0.0.0/8", "::1"])");
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->trusted_proxies, (std::vector<std::string>{"10.0.0.0/8", "::1"}));
+  EXPECT_EQ(error_of(R"(trusted_proxies = ["proxy.example"])").field, "trusted_proxies");
 }
 
 TEST(Config, TheEnvironmentOverridesTheFile) {

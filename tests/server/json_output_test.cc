@@ -52,6 +52,23 @@ TEST(JsonNumbers, ReadBackAsTheSameBits) {
   EXPECT_TRUE(ok);
 }
 
+TEST(JsonNumbers, LargeWholeNumbersReadBackAsTheSameBits) {
+  for (const double size :
+       {0x1p52, 0x1p53, 0x1p62, 0x1p63, 0x1p64, 1e19, 1e20, 1e21, 1e22, 1e308}) {
+    for (const double value : {size, -size, std::nextafter(size, 0.0),
+                               -std::nextafter(size, std::numeric_limits<double>::infinity())}) {
+      if (!std::isfinite(value)) {
+        continue;
+      }
+      const auto root = parse_json("[" + number_json(value) + "]");
+      ASSERT_TRUE(root.ok()) << number_json(value);
+      double back = 0.0;
+      ASSERT_EQ(root->at(0).get(back), simdjson::SUCCESS) << number_json(value);
+      EXPECT_EQ(back, value) << number_json(value);
+    }
+  }
+}
+
 TEST(JsonTexts, ReadBackAsTheSameBytes) {
   std::string all;
   for (int c = 0; c < 0x80; ++c) {

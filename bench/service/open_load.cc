@@ -1,0 +1,281 @@
+// Load that does not wait for answers: requests leave at a set rate, whatever the server does, and
+// a latency is counted from when its request was due.
+//
+//   open_load PORT RATE SECONDS CONNECTIONS FILE...   each FILE holds whole HTTP requests, of equal
+//                                                     share, each after a line with its length
+//   open_load PORT 0 SECONDS CONNECTIONS FILE...      as fast as answers come: the capacity
+//
+// Each file is a class of its own. Prints one line of JSON for each: requests sent, answers by
+// status, latencies of those that were served and of those that were refused, in milliseconds, and
+// how many were due but found no free connection.
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Class {
+  std::vector<std::string> requests;
+  std::size_t next = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t late = 0;  // due, but no connection was free
+  std::map<int, std::uint64_t> statuses;
+  std::vector<double> served_ms;
+  std::vector<double> refused_ms;
+};
+
+struct Connection {
+  int fd = -1;
+  bool busy = false;
+  std::size_t kind = 0;
+  Clock::time_point due;
+  std::string unsent;
+  std::string answer;
+};
+
+class Load {
+ public:
+  Load(std::uint16_t port, double rate, double seconds, std::size_t connections,
+       std::vector<Class> kinds)
+      : port_(port), rate_(rate), seconds_(seconds), kinds_(std::move(kinds)) {
+    poll_ = epoll_create1(EPOLL_CLOEXEC);
+    connections_.resize(connections);
+    for (std::size_t i = 0; i < connections; ++i) {
+      open(i);
+      free_.push_back(i);
+    }
+  }
+
+  void run() {
+    const auto begin = Clock::now();
+    const auto end = begin + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(seconds_));
+    std::uint64_t number = 0;
+    for (auto now = begin; now < end; now = Clock::now()) {
+      if (rate_ <= 0.0) {
+        while (!free_.empty()) {
+          start(number++ % kinds_.size(), Clock::now());
+        }
+        poll(10);
+        continue;
+      }
+      const double passed = std::chrono::duration<double>(now - begin).count();
+      const auto due = static_cast<std::uint64_t>(passed * rate_);
+      for (; number < due; ++number) {
+        const auto at =
+            begin + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(static_cast<double>(number) / rate_));
+        const std::size_t kind = number % kinds_.size();
+        if (free_.empty()) {
+          ++kinds_[kind].late;  // a client that gives up
+        } else {
+          start(kind, at);
+        }
+      }
+      poll(rate_ > 2000.0 ? 0 : 1);
+    }
+    const auto grace = Clock::now() + std::chrono::seconds(5);
+    while (free_.size() < connections_.size() && Clock::now() < grace) {
+      poll(10);
+    }
+  }
+
+  void print() {
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      Class& kind = kinds_[i];
+      std::printf("{\"class\":%zu,\"seconds\":%.3f,\"sent\":%llu,\"late\":%llu,\"statuses\":{", i,
+                  seconds_, static_cast<unsigned long long>(kind.sent),
+                  static_cast<unsigned long long>(kind.late));
+      const char* comma = "";
+      for (const auto& [status, count] : kind.statuses) {
+        std::printf("%s\"%d\":%llu", comma, status, static_cast<unsigned long long>(count));
+        comma = ",";
+      }
+      std::printf("},\"served\":%s,\"refused\":%s}\n", summary(kind.served_ms).c_str(),
+                  summary(kind.refused_ms).c_str());
+    }
+  }
+
+ private:
+  static std::string summary(std::vector<double>& values) {
+    if (values.empty()) {
+      return "null";
+    }
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double share) {
+      return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+    };
+    char text[128];
+    std::snprintf(text, sizeof(text), "{\"p50\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f}",
+                  at(0.5), at(0.99), at(0.999), values.back());
+    return text;
+  }
+
+  void open(std::size_t index) {
+    Connection& one = connections_[index];
+    one.fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in place = {};
+    place.sin_family = AF_INET;
+    place.sin_port = htons(port_);
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(one.fd, reinterpret_cast<sockaddr*>(&place), sizeof(place)) != 0) {
+      std::perror("connect");
+      std::exit(1);
+    }
+    const int yes = 1;
+    ::setsockopt(one.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    ::fcntl(one.fd, F_SETFL, O_NONBLOCK);
+    epoll_event event = {};
+    event.events = EPOLLIN | EPOLLOUT | EPOLLET;
+    event.data.u64 = index;
+    epoll_ctl(poll_, EPOLL_CTL_ADD, one.fd, &event);
+  }
+
+  void start(std::size_t kind_index, Clock::time_point due) {
+    const std::size_t index = free_.back();
+    free_.pop_back();
+    Class& kind = kinds_[kind_index];
+    Connection& one = connections_[index];
+    one.busy = true;
+    one.kind = kind_index;
+    one.due = due;
+    one.answer.clear();
+    one.unsent = kind.requests[kind.next];
+    kind.next = (kind.next + 1) % kind.requests.size();
+    ++kind.sent;
+    send(index);
+  }
+
+  void send(std::size_t index) {
+    Connection& one = connections_[index];
+    while (!one.unsent.empty()) {
+      const ssize_t sent = ::send(one.fd, one.unsent.data(), one.unsent.size(), MSG_NOSIGNAL);
+      if (sent <= 0) {
+        if (errno != EAGAIN) {
+          finish(index, 0);
+        }
+        return;
+      }
+      one.unsent.erase(0, static_cast<std::size_t>(sent));
+    }
+  }
+
+  void poll(int timeout_ms) {
+    epoll_event events[256];
+    const int count = epoll_wait(poll_, events, 256, timeout_ms);
+    for (int i = 0; i < count; ++i) {
+      const std::size_t index = events[i].data.u64;
+      if ((events[i].events & EPOLLOUT) != 0) {
+        send(index);
+      }
+      if ((events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+        receive(index);
+      }
+    }
+  }
+
+  void receive(std::size_t index) {
+    Connection& one = connections_[index];
+    char bytes[65536];
+    for (;;) {
+      const ssize_t got = ::recv(one.fd, bytes, sizeof(bytes), 0);
+      if (got < 0 && errno == EAGAIN) {
+        return;
+      }
+      if (got <= 0) {
+        return finish(index, 0);
+      }
+      one.answer.append(bytes, static_cast<std::size_t>(got));
+      const std::size_t head = one.answer.find("\r\n\r\n");
+      if (head == std::string::npos) {
+        continue;
+      }
+      const std::size_t field = one.answer.find("Content-Length: ");
+      const std::size_t body =
+          field < head ? std::strtoull(one.answer.c_str() + field + 16, nullptr, 10) : 0;
+      if (one.answer.size() >= head + 4 + body) {
+        const bool closes = one.answer.find("Connection: close") < head;
+        return finish(index, std::atoi(one.answer.c_str() + 9), closes);
+      }
+    }
+  }
+
+  /// `status` 0: the connection broke.
+  void finish(std::size_t index, int status, bool closes = false) {
+    Connection& one = connections_[index];
+    if (one.busy) {
+      Class& kind = kinds_[one.kind];
+      ++kind.statuses[status];
+      const double ms = std::chrono::duration<double, std::milli>(Clock::now() - one.due).count();
+      (status == 200 ? kind.served_ms : kind.refused_ms).push_back(ms);
+      free_.push_back(index);
+    }
+    one.busy = false;
+    one.unsent.clear();
+    if (status == 0 || closes) {
+      ::close(one.fd);
+      open(index);
+    }
+  }
+
+  std::uint16_t port_;
+  double rate_;
+  double seconds_;
+  int poll_ = -1;
+  std::vector<Class> kinds_;
+  std::vector<Connection> connections_;
+  std::vector<std::size_t> free_;
+};
+
+std::vector<std::string> read_requests(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  std::vector<std::string> requests;
+  for (std::string line; std::getline(in, line);) {
+    std::string request(std::strtoull(line.c_str(), nullptr, 10), '\0');
+    in.read(request.data(), static_cast<std::streamsize>(request.size()));
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 6) {
+    std::fprintf(stderr, "usage: open_load PORT RATE SECONDS CONNECTIONS FILE...\n");
+    return 2;
+  }
+  std::vector<Class> kinds;
+  for (int i = 5; i < argc; ++i) {
+    Class kind;
+    kind.requests = read_requests(argv[i]);
+    if (kind.requests.empty()) {
+      std::fprintf(stderr, "open_load: no requests in %s\n", argv[i]);
+      return 2;
+    }
+    kinds.push_back(std::move(kind));
+  }
+  Load load(static_cast<std::uint16_t>(std::atoi(argv[1])), std::atof(argv[2]), std::atof(argv[3]),
+            std::strtoul(argv[4], nullptr, 10), std::move(kinds));
+  load.run();
+  load.print();
+  return 0;
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""What the server does with more than it can do: capacity, then load that does not wait for answers.
+
+    bench/service/overload_bench.py [--seconds 4] [--items 5000] [--build build/release] [--json FILE]
+
+capacity    rank calls of one collection as fast as answers come: what "1x" is below
+overload    0.8x, 2x, 5x and 10x of it, at a fixed rate: latency of what was served, share refused, time to refuse
+recovery    half of the capacity, right after 10x
+noise       three collections at a quarter of the capacity together, alone and beside one at 10x its share
+
+The server gets one core and the load another. Figures are of this machine; the ratios are what counts.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "service"))
+from service import Service  # noqa: E402
+
+
+def write_requests(path, collection, key, items):
+    """A file for open_load: rank calls over a topic, so that a small request costs the server something."""
+    with open(path, "wb") as out:
+        for i in range(64):
+            body = json.dumps({"topic": "all", "k": 10, "session": f"s{i % items}"}).encode()
+            head = (f"POST /v1/collections/{collection}/rank HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n"
+                    f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()
+            out.write(f"{len(head) + len(body)}\n".encode() + head + body)
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.build = pathlib.Path(options.build).resolve()
+        self.rows = []
+
+    def start(self, folder):
+        script = folder / "pinned"
+        script.write_text(f'#!/bin/sh\nexec taskset -c 0 {self.build}/hindsight "$@"\n')
+        script.chmod(0o755)
+        self.service = Service(str(script), folder / "data", "--threads", "1")
+        self.port = urllib.parse.urlsplit(self.service.url).port
+        key = (self.service.folder / "admin.key").read_text().strip()
+        self.files = {}
+        with self.service.client(timeout=120) as client:
+            for name in ("main", "noisy", "quiet1", "quiet2", "quiet3"):
+                books = client.collection(name)
+                books.put(ranker="klrank", seed=7, max_open=100_000)
+                books.add([{"id": f"item{i}", "topics": ["all"]} for i in range(self.options.items)])
+                self.files[name] = folder / f"{name}.requests"
+                write_requests(self.files[name], name, key, self.options.items)
+
+    def load(self, rate, connections, *names, wait=True, seconds=None):
+        command = ["taskset", "-c", "1", str(self.build / "bench" / "open_load"), str(self.port), str(rate),
+                   str(seconds or self.options.seconds), str(connections), *(str(self.files[name]) for name in names)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        return self.results(process) if wait else process
+
+    @staticmethod
+    def results(process):
+        text, _ = process.communicate()
+        assert process.returncode == 0, text
+        classes = [json.loads(line) for line in text.splitlines()]
+        total = {"sent": 0, "late": 0, "statuses": {}}
+        for one in classes:
+            total["sent"] += one["sent"]
+            total["late"] += one["late"]
+            for status, count in one["statuses"].items():
+                total["statuses"][status] = total["statuses"].get(status, 0) + count
+        for kind in ("served", "refused"):
+            found = [one[kind] for one in classes if one[kind]]
+            total[kind] = {name: max(each[name] for each in found) for name in found[0]} if found else None
+        return total
+
+    def row(self, name, result, base_p99=None, capacity=None, seconds=None):
+        served = result["statuses"].get("200", 0)
+        answered = max(1, sum(result["statuses"].values()))
+        row = {"name": name, "served_per_s": served / (seconds or self.options.seconds),
+               "share_refused": 1 - served / answered, "late": result["late"],
+               "p50_ms": result["served"]["p50"] if result["served"] else None,
+               "p99_ms": result["served"]["p99"] if result["served"] else None,
+               "refusal_p99_ms": result["refused"]["p99"] if result["refused"] else None,
+               "others": {s: n for s, n in result["statuses"].items() if s not in ("200", "429", "503")}}
+        row["p99_ratio"] = row["p99_ms"] / base_p99 if base_p99 and row["p99_ms"] else None
+        row["goodput"] = row["served_per_s"] / capacity if capacity else None
+        self.rows.append(row)
+
+        def show(value, form):
+            return "" if value is None else form.format(value)
+        print(f"| {name} | {row['served_per_s']:,.0f} | {show(row['goodput'], '{:.2f}')} | {show(row['p50_ms'], '{:.2f}')} | "
+              f"{show(row['p99_ms'], '{:.2f}')} | {show(row['p99_ratio'], '{:.1f}')} | {row['share_refused']:.2f} | "
+              f"{show(row['refusal_p99_ms'], '{:.2f}')} | {row['late'] + sum(row['others'].values())} |", flush=True)
+        return row
+
+    def run(self, folder):
+        self.start(folder)
+        print("| load | served/s | of capacity | p50 ms | p99 ms | p99 against 0.8x | refused | p99 of a refusal, ms | not sent or lost |\n"
+              "|---|---|---|---|---|---|---|---|---|")
+        self.load(0, 32, "main")  # warm
+        first = self.row("capacity (32 clients, closed loop)", self.load(0, 32, "main"))
+        capacity = first["served_per_s"]
+        base = self.row("0.8x", self.load(0.8 * capacity, 4000, "main"), capacity=capacity)["p99_ms"]
+        for factor in (2, 5, 10):
+            self.row(f"{factor}x", self.load(factor * capacity, 4000, "main"), base, capacity)
+        self.row("0.5x in the second after 10x", self.load(0.5 * capacity, 4000, "main", seconds=1), base, capacity, 1)
+        quiet = ("quiet1", "quiet2", "quiet3")
+        alone = self.row("three quiet collections, 0.25x, alone", self.load(0.25 * capacity, 1000, *quiet))["p99_ms"]
+        noise = self.load(2.5 * capacity, 3000, "noisy", wait=False, seconds=self.options.seconds + 2)
+        beside = self.row("the same, beside one at 2.5x", self.load(0.25 * capacity, 1000, *quiet), alone)
+        self.row("the noisy one", self.results(noise), seconds=self.options.seconds + 2)
+        print(f"\np99 of the quiet ones beside the noisy one: {beside['p99_ms'] / alone:.1f} times as long as alone")
+        assert self.service.stop() == 0
+        if self.options.json:
+            pathlib.Path(self.options.json).write_text(json.dumps({"benchmarks": self.rows}, indent=1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=4)
+    parser.add_argument("--items", type=int, default=5000)
+    parser.add_argument("--build", default=str(ROOT / "build" / "release"))
+    parser.add_argument("--json")
+    with tempfile.TemporaryDirectory(prefix="hindsight_bench_", dir=os.environ.get("TMPDIR")) as folder:
+        Bench(parser.parse_args()).run(pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

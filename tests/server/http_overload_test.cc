@@ -1,0 +1,229 @@
+// What the HTTP server does when more comes than it can do.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/server/http_server.h"
+#include "tests/server/raw_client.h"
+
+namespace hindsight {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// "/a/..." and "/b/..." are lanes of their own, "/free" is in none. What ends with "/costly" takes
+/// some milliseconds of the thread, "/block" all of it until it is let go.
+class BusyHandler : public HttpHandler {
+ public:
+  HttpAdmission admit(const HttpRequest& head,
+                      std::optional<std::uint64_t> /*announced*/) override {
+    return {.body_limit = 10'000'000,
+            .refused = head.path.ends_with("/refused"),
+            .lane = head.path == "/free" ? 0U : static_cast<std::uint64_t>(head.path[1])};
+  }
+
+  void handle(const HttpRequest& request, Respond respond) override {
+    if (request.overload != Overload::kNone) {
+      return respond({.status = 503, .body = "overload"});
+    }
+    if (request.path.ends_with("/refused")) {
+      return respond({.status = 401, .body = "no " + std::to_string(request.body.size())});
+    }
+    if (request.path.ends_with("/block")) {
+      std::unique_lock lock(mutex_);
+      blocked_ = true;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return released_; });
+    }
+    if (request.path.ends_with("/costly")) {
+      std::this_thread::sleep_for(milliseconds(5));
+    }
+    respond({.body = "served " + request.peer + " " + std::to_string(request.body.size())});
+  }
+
+  void wait_until_blocked() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return blocked_; });
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool blocked_ = false;
+  bool released_ = false;
+};
+
+class HttpOverload : public ::testing::Test {
+ protected:
+  void start(HttpServerOptions options = {}) {
+    options.port = 0;
+    options.threads = 1;
+    options.counters = counters_;
+    auto server = HttpServer::start(options, handler_);
+    ASSERT_TRUE(server.ok()) << to_string(server.error());
+    server_ = *std::move(server);
+  }
+  std::unique_ptr<RawClient> ask(std::string_view path, std::string_view fields = "",
+                                 std::string_view body = "") {
+    auto client = std::make_unique<RawClient>(server_->port());
+    client->send("POST " + std::string(path) +
+                 " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+                 std::string(fields) + "\r\n" + std::string(body));
+    return client;
+  }
+
+  BusyHandler handler_;
+  std::shared_ptr<HttpCounters> counters_ = std::make_shared<HttpCounters>();
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpOverload, ALaneThatWouldWaitTooLongIsRefusedAndTheOthersAreServed) {
+  start({.max_wait = milliseconds(1)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> noisy;
+  for (int i = 0; i < 50; ++i) {
+    noisy.push_back(ask("/a/costly"));
+  }
+  const auto quiet = ask("/b/costly");
+  const auto free = ask("/free");
+  handler_.release();
+  EXPECT_THAT(quiet->read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(free->read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(blocker->read_answer(), StartsWith("HTTP/1.1 200 "));
+  int served = 0;
+  int refused = 0;
+  for (const auto& client : noisy) {
+    const std::string answer = client->read_answer();
+    served += answer.starts_with("HTTP/1.1 200 ") ? 1 : 0;
+    refused += answer.starts_with("HTTP/1.1 503 ") ? 1 : 0;
+  }
+  EXPECT_EQ(served + refused, 50);
+  EXPECT_GT(served, 0);
+  EXPECT_GT(refused, 0);
+  // All is well again at once, and the refused connections go on.
+  for (const auto& client : noisy) {
+    client->send("GET /a/again HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_EQ(counters_->waiting, 0);
+}
+
+TEST_F(HttpOverload, EveryAcceptedRequestIsAnsweredInItsOrder) {
+  start({.max_wait = milliseconds(60'000)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(ask(i % 2 == 0 ? "/a/costly" : "/b/costly"));
+    clients.back()->send("GET /free HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  handler_.release();
+  for (const auto& client : clients) {
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+}
+
+TEST_F(HttpOverload, ARefusedRequestsShortBodyIsReadOverAndTheConnectionGoesOn) {
+  start();
+  auto client = ask("/a/refused", "", std::string(5000, 'x'));
+  const std::string answer = client->read_answer();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(answer, EndsWith("no 0")) << "its body is not kept";
+  EXPECT_THAT(answer, Not(HasSubstr("Connection: close")));
+  client->send("GET /free HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(counters_->body_bytes, 0);
+}
+
+TEST_F(HttpOverload, ARefusedRequestsLongBodyIsNotReadAtAll) {
+  start();
+  for (const char* length : {"Content-Length: 9000000", "Transfer-Encoding: chunked",
+                             "Content-Length: 3\r\nExpect: 100-continue"}) {
+    RawClient client(server_->port());
+    client.send("POST /a/refused HTTP/1.1\r\nHost: h\r\n" + std::string(length) + "\r\n\r\n");
+    const std::string answer = client.read_answer();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 401 ")) << length;
+    EXPECT_THAT(answer, HasSubstr("Connection: close")) << length;
+  }
+}
+
+TEST_F(HttpOverload, BodiesTogetherTakeNoMoreMemoryThanAllowed) {
+  start({.max_body_bytes = 1'000'000});
+  RawClient holder(server_->port());
+  holder.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\nx");
+  while (counters_->body_bytes == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(ask("/a", "", std::string(200'000, 'x'))->read_answer(), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(ask("/a", "", std::string(50'000, 'x'))->read_answer(), EndsWith(" 50000"));
+  // A body of unknown length is stopped where the memory ends.
+  RawClient chunked(server_->port());
+  chunked.send("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 40 && !chunked.readable(0); ++i) {
+    chunked.send("2710\r\n" + std::string(10'000, 'x') + "\r\n");
+  }
+  EXPECT_THAT(chunked.read_answer(), StartsWith("HTTP/1.1 503 "));
+  holder.close();
+  while (counters_->body_bytes > 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(ask("/a", "", std::string(900'000, 'x'))->read_answer(), EndsWith(" 900000"));
+}
+
+TEST_F(HttpOverload, AnUploadThatIsBrokenOffGivesItsMemoryBack) {
+  start();
+  for (int i = 0; i < 20; ++i) {
+    RawClient client(server_->port());
+    client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5000000\r\n\r\nabc");
+  }
+  while (server_->connections() > 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(counters_->body_bytes, 0);
+}
+
+TEST_F(HttpOverload, ShutdownLetsThoseWhoWaitForTheirTurnFinish) {
+  start();
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  const auto waiting = ask("/a/costly");
+  std::thread stopper([this] { server_->shut_down(milliseconds(60'000)); });
+  handler_.release();
+  stopper.join();
+  EXPECT_THAT(blocker->read_all(), HasSubstr("served"));
+}
+
+TEST_F(HttpOverload, TheClientsAddressIsTheOneThatTheOptionsFind) {
+  start({.client_address = [](const HttpRequest& request) {
+    return request.peer + "|" + std::string(request.forwarded_for) + "|" +
+           std::string(request.forwarded);
+  }});
+  const auto client = ask("/free",
+                          "X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\n"
+                          "Forwarded: for=192.0.2.3\r\n");
+  EXPECT_THAT(client->read_answer(),
+              EndsWith("served 127.0.0.1|192.0.2.1,192.0.2.2|for=192.0.2.3 0"));
+}
+
+}  // namespace
+}  // namespace hindsight
