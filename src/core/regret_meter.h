@@ -52,6 +52,9 @@ class RegretMeter {
   /// clicks() > 0
   RegretBracket measure(const RegretAccount& account);
 
+  /// The weights that the last measurement compared with.
+  const std::vector<double>& best_theta() const { return last_theta_; }
+
   /// Called with each line of the solver's progress.
   void on_progress(std::function<void(const NewtonStatus&)> progress) {
     progress_ = std::move(progress);

@@ -65,7 +65,8 @@ class Estimator {
             const std::function<bool()>& go_on)
       : account_(account), sizes_(sizes), go_on_(go_on) {}
 
-  RegretBracket measure(const LearnedChoices& choices) const {
+  /// `theta` gets the weights that were compared with.
+  RegretBracket measure(const LearnedChoices& choices, std::vector<double>& theta) const {
     RegretMeter meter([&](std::uint64_t first, std::uint64_t last) {
       const auto begin = std::lower_bound(choices.click.begin(), choices.click.end(), first);
       const auto end = std::upper_bound(begin, choices.click.end(), last);
@@ -77,7 +78,9 @@ class Estimator {
           count == 0 ? 0.0 : static_cast<double>(last - first + 1) / static_cast<double>(count);
       return objective(std::span(choices.choice).subspan(at, count), weight);
     });
-    return meter.measure(account_);
+    const RegretBracket bracket = meter.measure(account_);
+    theta = meter.best_theta();
+    return bracket;
   }
 
   /// The best weights for some clicks.
@@ -86,10 +89,11 @@ class Estimator {
     return minimize_in_ball(*whole, {.radius = account_.cycles().back().radius}).theta;
   }
 
-  /// Adds what was booked minus what the weights, projected on each cycle's ball, would have paid.
+  /// Adds what was booked minus what `share` of the weights, projected on each cycle's ball, would
+  /// have paid.
   void add_differences(const LearnedChoices& choices, const std::vector<double>& theta,
-                       Mean& differences) const {
-    const double norm = std::sqrt(dot(theta, theta));
+                       double share, Mean& differences) const {
+    const double norm = share * std::sqrt(dot(theta, theta));
     std::vector<double> projected(theta.size());
     std::vector<double> costs;
     std::size_t at = 0;
@@ -105,7 +109,7 @@ class Estimator {
       }
       const double factor = norm > cycle.radius ? cycle.radius / norm : 1.0;
       for (std::size_t i = 0; i < theta.size(); ++i) {
-        projected[i] = factor * theta[i];
+        projected[i] = share * factor * theta[i];
       }
       const auto of_cycle = std::span(choices.choice).subspan(begin, at - begin);
       costs.resize(of_cycle.size());
@@ -137,17 +141,33 @@ LearnedChoices take_half(LearnedChoices& choices, std::size_t from) {
   return half;
 }
 
+/// Each half judged by the best weights of the other.
+Mean judge_across(const LearnedChoices& even, const LearnedChoices& odd,
+                  const Estimator& estimator) {
+  const std::vector<double> best_even = estimator.best(even);
+  const std::vector<double> best_odd = estimator.best(odd);
+  std::optional<Mean> chosen;
+  for (const double share : {1.0, 0.75, 0.5, 0.25, 0.1, 0.0}) {
+    Mean across;
+    estimator.add_differences(odd, best_even, share, across);
+    estimator.add_differences(even, best_odd, share, across);
+    if (!chosen || across.value() > chosen->value()) {
+      chosen = across;
+    }
+  }
+  return *chosen;
+}
+
 HindsightEstimate from_sample(const RegretAccount& account, LearnedChoices choices,
-                              const Estimator& estimator, const RegretBracket& bracket) {
+                              const Estimator& estimator, const RegretBracket& bracket,
+                              const std::vector<double>& theta) {
   const auto all = static_cast<double>(account.clicks());
   const auto size = static_cast<double>(choices.size());
   Mean inside;
-  estimator.add_differences(choices, estimator.best(choices), inside);
+  estimator.add_differences(choices, theta, 1.0, inside);
   const LearnedChoices even = take_half(choices, 0);
   const LearnedChoices odd = take_half(choices, 1);
-  Mean across;
-  estimator.add_differences(odd, estimator.best(even), across);
-  estimator.add_differences(even, estimator.best(odd), across);
+  const Mean across = judge_across(even, odd, estimator);
   // Of a finite number of clicks without replacement.
   const double reach = kNormal95 * all * across.standard_error().value_or(0.0) *
                        std::sqrt(std::max(0.0, 1.0 - size / all));
@@ -184,11 +204,12 @@ std::optional<HindsightEstimate> estimate_hindsight(const RegretAccount& account
   bool ended = false;
   const std::function<bool()> ask = [&] { return !ended && !(ended = !go_on()); };
   const Estimator estimator(account, renumber(choices.choice), ask);
-  const RegretBracket bracket = estimator.measure(choices);
+  std::vector<double> theta;
+  const RegretBracket bracket = estimator.measure(choices, theta);
   HindsightEstimate estimate{
       .cost = bracket.hindsight_cost, .error = bracket.gap, .regret_upper = bracket.upper};
   if (choices.size() < account.clicks()) {
-    estimate = from_sample(account, std::move(choices), estimator, bracket);
+    estimate = from_sample(account, std::move(choices), estimator, bracket, theta);
   }
   return ended ? std::nullopt : std::optional(estimate);
 }

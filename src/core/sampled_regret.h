@@ -7,8 +7,9 @@
 // and the comparator's, which varies less than either. A minimum over a sample is too low, for
 // theta is fitted to the very clicks that judge it; a theta that was fitted to one half and is
 // judged by the other is too high, for it is not the best one. In expectation the truth lies
-// between the two. So `cost` is the latter, crosswise over both halves, and `error` is the distance
-// between the two and the 95% reach of the sampling beside it.
+// between the two. So `cost` is the latter, crosswise over both halves and with theta shrunk
+// towards 0 as far as that is better (few clicks on many items fit noise), and `error` is the
+// distance between the two and the 95% reach of the sampling beside it.
 //
 // Thread-safety: pure functions.
 

@@ -118,6 +118,16 @@ TEST(SampledRegret, TheErrorOfASampleCoversTheTruth) {
   EXPECT_LT(width, 0.1 * bracket.hindsight_cost);
 }
 
+TEST(SampledRegret, FewClicksOnManyItemsAreNotFittedToNoise) {
+  // 40 weights from 60 clicks: better to expect little. Uniform lists cost ln 5 a click, and what
+  // is compared with is no worse than they are, but for the sampling.
+  const Stream stream(3000);
+  const auto estimate = estimate_hindsight(stream.account, stream.sample(60, 3), kGoOn);
+  ASSERT_TRUE(estimate);
+  EXPECT_LT(estimate->cost, 3000.0 * std::log(5.0) * 1.2);
+  EXPECT_LE(std::abs(estimate->cost - stream.bracket().hindsight_cost), estimate->error);
+}
+
 TEST(SampledRegret, EndsAtOnceWhenTold) {
   const Stream stream(500);
   for (const int passes : {0, 1, 5, 40}) {
