@@ -70,7 +70,9 @@ Task<bool> Session::shake_hands() {
   const auto place = all.insert(all.end(), this);
   worker_.counters().handshakes.fetch_add(1, std::memory_order_relaxed);
   set_deadline(options_.handshake_deadline);
+  idle_ = true;  // nobody waits for an answer yet
   auto [failed] = co_await stream_.handshake();
+  idle_ = false;
   all.erase(place);
   worker_.counters().handshakes.fetch_sub(1, std::memory_order_relaxed);
   if (failed) {

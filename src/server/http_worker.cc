@@ -62,6 +62,10 @@ void Worker::ask_for_turns() {
 void Worker::run_turns() {
   turns_asked_ = false;
   const std::int64_t begin_ns = steady_now_ns();
+  const std::int64_t before_ns = turns_go_on_ ? turns_ended_ns_ : begin_ns;
+  if (!turns_go_on_) {
+    lanes_.note_pace(0);
+  }
   const std::int64_t slice_ns = std::clamp(begin_ns - turns_ended_ns_, kLeastTurnsNs, kMostTurnsNs);
   do {
     if (const Lanes::Job job = lanes_.pop()) {
@@ -70,7 +74,9 @@ void Worker::run_turns() {
     }
     turns_ended_ns_ = steady_now_ns();
   } while (!lanes_.empty() && turns_ended_ns_ - begin_ns < slice_ns);
-  if (!lanes_.empty()) {
+  lanes_.note_pace(turns_ended_ns_ - before_ns);
+  turns_go_on_ = !lanes_.empty();
+  if (turns_go_on_) {
     ask_for_turns();
   }
 }

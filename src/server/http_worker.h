@@ -55,6 +55,7 @@ class Worker {
   HttpCounters& counters_;
   Lanes lanes_;
   bool turns_asked_ = false;
+  bool turns_go_on_ = false;  // somebody was left waiting when they ended
   std::int64_t turns_ended_ns_ = 0;
   std::time_t date_second_ = 0;
   std::string date_text_;

@@ -10,6 +10,9 @@ namespace {
 constexpr std::int64_t kTiredNs = 300'000;
 constexpr std::int64_t kMostTiredNs = 2 * kTiredNs;
 constexpr double kNewest = 0.1;  // weight of the newest cost in the average
+// No more than so many times the average is believed of one measurement: a thread that was not
+// given a processor for a while looks slow, but is not.
+constexpr double kBelieved = 4.0;
 
 }  // namespace
 
@@ -31,7 +34,8 @@ std::int64_t Lanes::expected_wait_ns(LaneId lane) const {
   }
   // Every busy lane gets an equal part of the thread, and none waits for more than there is.
   const double own = static_cast<double>(found->second.jobs.size()) * found->second.cost_ns;
-  return static_cast<std::int64_t>(std::min(queued_ns_, own * static_cast<double>(turns_.size())));
+  return static_cast<std::int64_t>(stretch_ *
+                                   std::min(queued_ns_, own * static_cast<double>(turns_.size())));
 }
 
 Lanes::Lane& Lanes::lane_of(LaneId lane) {
@@ -82,11 +86,20 @@ void Lanes::charge(LaneId id, std::int64_t cost_ns) {
   Lane& lane = lane_of(id);
   const auto cost = static_cast<double>(std::max<std::int64_t>(0, cost_ns));
   charged_ns_ += static_cast<std::int64_t>(cost);
+  charged_since_pace_ns_ += cost;
   lane.owed_ns += cost;
   const double before = lane.cost_ns;
-  lane.cost_ns += kNewest * (cost - before);
+  lane.cost_ns += kNewest * (std::min(cost, kBelieved * before) - before);
   queued_ns_ =
       std::max(0.0, queued_ns_ + (lane.cost_ns - before) * static_cast<double>(lane.jobs.size()));
+}
+
+void Lanes::note_pace(std::int64_t elapsed_ns) {
+  const double charged_ns = std::exchange(charged_since_pace_ns_, 0.0);
+  if (charged_ns > 0.0 && elapsed_ns > 0) {
+    const double stretch = static_cast<double>(elapsed_ns) / charged_ns;
+    stretch_ += kNewest * (std::clamp(stretch, 1.0, kBelieved * stretch_) - stretch_);
+  }
 }
 
 }  // namespace hindsight

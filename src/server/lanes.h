@@ -37,6 +37,9 @@ class Lanes {
   Job pop();
   /// Notes what a request of this lane has cost, whether it waited or not.
   void charge(LaneId lane, std::int64_t cost_ns);
+  /// Notes how long the thread has taken since it last noted this, with requests waiting all the
+  /// while: beside serving it reads, writes and refuses. 0: a new beginning.
+  void note_pace(std::int64_t elapsed_ns);
 
   bool empty() const { return queued_ == 0; }
   std::size_t queued() const { return queued_; }
@@ -58,8 +61,10 @@ class Lanes {
   std::unordered_map<LaneId, Lane> lanes_;
   std::set<Turn> turns_;  // of lanes with jobs, the least used first
   std::size_t queued_ = 0;
-  double queued_ns_ = 0.0;       // what all that waits will cost
-  double now_used_ns_ = 0.0;     // virtual time of the job that was last
+  double queued_ns_ = 0.0;    // what all that waits will cost
+  double now_used_ns_ = 0.0;  // virtual time of the job that was last
+  double stretch_ = 1.0;      // how much longer things take than the requests cost
+  double charged_since_pace_ns_ = 0.0;
   std::int64_t looked_ns_ = 0;   // when must_wait was last asked
   std::int64_t charged_ns_ = 0;  // since then
   std::int64_t tired_ns_ = 0;    // work that was not yet made up for by other things

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "src/core/intervals.h"
-#include "src/core/intervals.h"
 #include "src/server/json_reader.h"
 #include "src/server/json_writer.h"
 #include "src/server/stats_stream.h"

@@ -119,6 +119,32 @@ TEST(Lanes, TheExpectedWaitFollowsTheMeasuredCost) {
   EXPECT_EQ(lanes.expected_wait_ns(1), 0);
 }
 
+TEST(Lanes, OneSlowMeasurementIsNotBelieved) {
+  Lanes lanes;
+  for (int i = 0; i < 100; ++i) {
+    lanes.charge(1, 20 * kUs);
+    lanes.note_pace(20 * kUs);
+  }
+  lanes.charge(1, 1000 * kMs);
+  lanes.note_pace(5000 * kMs);
+  for (int i = 0; i < 16; ++i) {
+    lanes.push(1, [] {});
+  }
+  EXPECT_LT(lanes.expected_wait_ns(1), kMs);
+}
+
+TEST(Lanes, WhatTheThreadDoesBesideServingMakesTheWaitLonger) {
+  Lanes lanes;
+  for (int i = 0; i < 200; ++i) {
+    lanes.charge(1, kMs);
+    lanes.note_pace(3 * kMs);
+  }
+  for (int i = 0; i < 100; ++i) {
+    lanes.push(1, [] {});
+  }
+  EXPECT_NEAR(static_cast<double>(lanes.expected_wait_ns(1)), 300.0 * kMs, kMs);
+}
+
 TEST(Lanes, LanesThatAreNotUsedAreForgotten) {
   Lanes lanes;
   for (std::uint64_t lane = 1; lane < 100'000; ++lane) {
