@@ -220,5 +220,26 @@ TEST_F(Keys, LookingUpWhileTheFileChangesIsSafe) {
   }
 }
 
+TEST_F(Keys, AChangeOfTheFileIsToldWithTheIdsOfKeys) {
+  const std::string old_key = add({.role = "rank"});
+  std::vector<std::string> changes;
+  auto ring =
+      KeyRing::open({.folder = folder_.path(),
+                     .clock = [this] { return now_ms_.load(); },
+                     .changed = [&changes](std::string_view what) { changes.emplace_back(what); }});
+  ASSERT_TRUE(ring.ok());
+  EXPECT_NE((*ring)->find(old_key), nullptr);
+  EXPECT_TRUE(changes.empty());
+  const std::string new_key = add({.role = "click"});
+  now_ms_ += 2000;
+  EXPECT_NE((*ring)->find(new_key), nullptr);
+  const std::string old_id(id_of_key(old_key));
+  ASSERT_TRUE(revoke_key(folder_.path(), old_id, now_ms_).ok());
+  now_ms_ += 2000;
+  EXPECT_EQ((*ring)->find(old_key), nullptr);
+  EXPECT_EQ(changes, (std::vector<std::string>{"added " + std::string(id_of_key(new_key)),
+                                               "revoked " + old_id}));
+}
+
 }  // namespace
 }  // namespace hindsight

@@ -1,0 +1,75 @@
+// A collection that is too far behind refuses, and goes on once it has caught up.
+
+#include <gtest/gtest.h>
+
+#include "tests/engine_support/engine_world.h"
+
+namespace hindsight {
+namespace {
+
+constexpr std::uint64_t kMost = 20;
+
+class Backlog : public ::testing::Test {
+ protected:
+  /// Decisions are not written until they must be, so that they pile up.
+  static void adjust(EngineOptions& options) {
+    options.max_backlog = kMost;
+    options.flush_ms = 3'600'000;
+  }
+  /// RETURNS: the last decision, after which no more are taken.
+  std::string fill(const std::string& name) {
+    std::string last;
+    for (std::uint64_t i = 0; i <= 2 * kMost; ++i) {
+      const auto reply = world_.rank_ids(name, {"a", "b", "c"}, 3);
+      if (!reply.ok()) {
+        EXPECT_EQ(reply.error().code, ErrorCode::kOverloaded);
+        return last;
+      }
+      last = reply->decision;
+    }
+    ADD_FAILURE() << "never refused";
+    return last;
+  }
+
+  EngineWorld world_{{}, 2, adjust};
+};
+
+TEST_F(Backlog, RankingsClicksAndItemsAreRefusedUntilItHasCaughtUp) {
+  ASSERT_TRUE(world_.put("books", {}).ok());
+  ASSERT_TRUE(world_.add_ids("books", {"a", "b", "c"}).ok());
+  const std::string decision = fill("books");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(world_.click("books", decision, "a").error().code, ErrorCode::kOverloaded);
+    EXPECT_EQ(world_.add_ids("books", {"d"}).error().code, ErrorCode::kOverloaded);
+  }
+  world_.engine().settle();
+  EXPECT_TRUE(world_.rank_ids("books", {"a", "b", "c"}, 3).ok());
+  const auto clicked = world_.click("books", decision, "a");
+  ASSERT_TRUE(clicked.ok()) << to_string(clicked.error());
+  EXPECT_EQ(clicked->accepted, 1U);
+  const CollectionStats stats = world_.stats("books");
+  EXPECT_EQ(stats.clicks.received, 1U) << "what was refused was not counted";
+  EXPECT_EQ(stats.items, 3U);
+}
+
+TEST_F(Backlog, OtherCollectionsDoNotNoticeIt) {
+  ASSERT_TRUE(world_.put("books", {}).ok());
+  ASSERT_TRUE(world_.put("films", {}).ok());
+  ASSERT_TRUE(world_.add_ids("books", {"a", "b", "c"}).ok());
+  ASSERT_TRUE(world_.add_ids("films", {"a", "b", "c"}).ok());
+  fill("books");
+  const auto reply = world_.rank_ids("films", {"a", "b", "c"}, 3);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_TRUE(world_.click("films", reply->decision, "b").ok());
+}
+
+TEST_F(Backlog, ARestartBeginsWithoutOne) {
+  ASSERT_TRUE(world_.put("books", {}).ok());
+  ASSERT_TRUE(world_.add_ids("books", {"a", "b", "c"}).ok());
+  fill("books");
+  world_.restart();
+  EXPECT_TRUE(world_.rank_ids("books", {"a", "b", "c"}, 3).ok());
+}
+
+}  // namespace
+}  // namespace hindsight
