@@ -30,7 +30,7 @@ struct MeasureInput {
 struct MeasureLimits {
   std::size_t clicks = ClickSample::kLimit;
   /// Items and features of all choices together: what they take in memory.
-  std::size_t numbers = std::size_t{1} << 23;
+  std::size_t numbers = std::size_t{1} << 22;
 };
 
 /// Reads the clicks' decisions from the log. Where there are more clicks than the limits allow, it
