@@ -139,6 +139,7 @@ void write_event_seeds(const fs::path& folder) {
   decided.decision.score = {0.0, 0.0};
   decided.decision.prob_first = {0.5, 0.5};
   decided.appended = {"z"};
+  decided.candidates = {.kind = CandidateSet::Kind::kListed, .items = {1, 0}, .prior = {0.5, 0.0}};
   const ClickRecord click{
       .decision = decided.decision.id, .issued_here = true, .item = "a", .event = "e"};
   CurvePoint measured;
@@ -174,9 +175,10 @@ void write_request_seeds(const fs::path& folder) {
       {0, R"({"decision":"d_1","offset":10,"k":10,"on_unknown":"append"})"},
       {1, R"({"clicks":[{"decision":"d_1","item":"b\u00e9","event":"e-1"}]})"},
       {2, R"({"items":[{"id":"b1","topics":["t"],"features":{"f":1e-3},"links":["b0"]}]})"},
-      {3, R"({"ranker":"klrank","params":{"alpha":3,"start":"warm","redraw":true},"seed":7,)"
-          R"("window_seconds":1.5,"on_unknown":"error","control":0.5,"log_queries":true,)"
-          R"("max_open":5,"memory_budget":1048576,"retain_days":3,"history":"discard"})"},
+      {3,
+       R"({"ranker":"klrank","params":{"alpha":3,"start":"warm","redraw":true},"seed":7,)"
+       R"("window_seconds":1.5,"on_unknown":"error","control":0.5,"log_queries":true,"log_candidates":false,)"
+       R"("max_open":5,"memory_budget":1048576,"retain_days":3,"history":"discard"})"},
       {4, "/v1/collections/books/items/b%C3%A9?cursor=x%20y&limit=10"},
       {4, "/v1/collections/books/decisions/d_1"},
   };

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "src/cli/growing_library_command.h"
+#include "src/cli/open_bandit_command.h"
 
 namespace hindsight::cli {
 
@@ -12,6 +13,7 @@ void add_experiment_command(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   command->footer("Example:\n  hindsight experiment growing-library --quick");
   add_growing_library_command(*command, exit_code);
+  add_open_bandit_command(*command, exit_code);
 }
 
 }  // namespace hindsight::cli

@@ -11,15 +11,14 @@
 
 #include "hindsight/registry.h"
 #include "src/cli/command.h"
+#include "src/cli/findings_files.h"
 #include "src/cli/option_values.h"
-#include "src/cli/output_file.h"
 #include "src/core/check.h"
 #include "src/sim/data_sets.h"
 #include "src/sim/growing_library_experiment.h"
 #include "src/sim/growing_library_output.h"
 #include "src/sim/parallel.h"
 #include "src/sim/progress.h"
-#include "src/sim/report.h"
 
 namespace hindsight::cli {
 namespace {
@@ -118,21 +117,11 @@ Result<GrowingLibraryFindings> find_out(const Options& options) {
 }
 
 Result<void> run(const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile json, OutputFile::prepare(options.json));
-  HINDSIGHT_ASSIGN_OR_RETURN(OutputFile html, OutputFile::prepare(options.html));
-  if (json.same_as(html)) {
-    return Error{ErrorCode::kInvalidArgument, "must be another file than that of --json", "html"};
-  }
+  HINDSIGHT_ASSIGN_OR_RETURN(FindingsFiles files,
+                             FindingsFiles::prepare(options.json, options.html));
   HINDSIGHT_ASSIGN_OR_RETURN(const GrowingLibraryFindings findings, find_out(options));
-  if (json.wanted()) {
-    HINDSIGHT_RETURN_IF_ERROR(json.write(growing_library_json(findings)));
-  }
-  if (html.wanted()) {
-    HINDSIGHT_RETURN_IF_ERROR(html.write(render_html(growing_library_report(findings))));
-  }
-  const std::string text = growing_library_text(findings);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return {};
+  return files.write(growing_library_json(findings), growing_library_report(findings),
+                     growing_library_text(findings));
 }
 
 }  // namespace

@@ -13,7 +13,9 @@
 #include "hindsight/registry.h"
 #include "src/cli/command.h"
 #include "src/core/check.h"
+#include "src/engine/evaluate.h"
 #include "src/engine/recovery.h"
+#include "src/server/json_output.h"
 #include "src/store/sqlite_view.h"
 
 namespace hindsight::cli {
@@ -24,6 +26,7 @@ struct Options {
   std::string collection;
   std::string ranker;
   std::vector<std::string> params;  // name=value
+  bool json = false;
 };
 
 Result<LogInfo> choose_log(const LogView& view, const std::string& name) {
@@ -75,8 +78,7 @@ Result<RankerChoice> choose_ranker(const Options& options) {
     }
     HINDSIGHT_ASSIGN_OR_RETURN(given[name], parse_value(*spec, word.substr(equals + 1)));
   }
-  HINDSIGHT_ASSIGN_OR_RETURN(ParamMap params, check_params(*row, given));
-  return RankerChoice{.ranker = options.ranker, .params = std::move(params)};
+  return complete_choice({.ranker = options.ranker, .params = std::move(given)});
 }
 
 void print(const LogInfo& log, const Folded& folded, double seconds) {
@@ -105,17 +107,77 @@ void print(const LogInfo& log, const Folded& folded, double seconds) {
              seconds > 0 ? static_cast<double>(stats.position) / seconds : 0.0);
 }
 
+std::string with_interval(const Estimate& estimate) {
+  return estimate.standard_error
+             ? fmt::format("{:.4g} ({:.4g} to {:.4g})", estimate.value, estimate.low, estimate.high)
+             : fmt::format("{:.4g}", estimate.value);
+}
+
+void print(const char* name, const PolicyEstimate& estimate) {
+  if (estimate.support == Support::kNone) {
+    fmt::print("{:<14} no support: {}\n", name, estimate.reason);
+  } else {
+    fmt::print("{:<14} {} self-normalised, {} inverse propensity; {} as logged\n", name,
+               with_interval(*estimate.self_normalised),
+               with_interval(*estimate.inverse_propensity), with_interval(*estimate.logged));
+    fmt::print("{:<14} {} decisions, worth {:.1f}; largest weight {:.4g}\n", "", estimate.decisions,
+               estimate.effective_sample_size, estimate.max_weight);
+    if (estimate.support == Support::kWeak) {
+      fmt::print("{:<14} weak support: {}\n", "", estimate.reason);
+    }
+  }
+  for (const auto& [reason, count] : estimate.left_out) {
+    fmt::print("{:<14} left out: {} ({})\n", "", count, reason);
+  }
+}
+
+void print(const Evaluation& evaluation) {
+  const ReplayCost& cost = evaluation.replay_cost;
+  if (cost.mean) {
+    fmt::print("replay cost    {:.6g} per click over {} clicks\n", *cost.mean, cost.clicks);
+  } else if (cost.impossible > 0) {
+    fmt::print("replay cost    infinite: {} of {} clicks on items that it would never put first\n",
+               cost.impossible, cost.clicks);
+  }
+  print("first click", evaluation.first_click);
+  print("NDCG", evaluation.ndcg);
+}
+
+/// How another ranker would have done.
+Result<void> judge(const LogView& view, const LogInfo& log, const Options& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const RankerChoice choice, choose_ranker(options));
+  HINDSIGHT_ASSIGN_OR_RETURN(const Position head, view.head(log.id));
+  const auto start = std::chrono::steady_clock::now();
+  HINDSIGHT_ASSIGN_OR_RETURN(const Evaluated evaluated,
+                             evaluate(view, log.id, choice, {.through = head}));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (options.json) {
+    EvaluationJob job{.choice = choice,
+                      .state = EvaluationJob::State::kDone,
+                      .position = evaluated.evaluation.through,
+                      .head = head,
+                      .result = evaluated.evaluation,
+                      .error = {}};
+    fmt::print("{}\n", evaluation_json(job));
+    return {};
+  }
+  print(log, evaluated.folded, taken.count());
+  print(evaluated.evaluation);
+  return {};
+}
+
 Result<void> replay(const Options& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::unique_ptr<LogView> view, open_sqlite_view(options.folder));
   HINDSIGHT_ASSIGN_OR_RETURN(const LogInfo log, choose_log(*view, options.collection));
-  std::optional<RankerChoice> choice;
   if (!options.ranker.empty()) {
-    HINDSIGHT_ASSIGN_OR_RETURN(choice, choose_ranker(options));
+    return judge(*view, log, options);
+  }
+  if (options.json) {
+    return Error{ErrorCode::kInvalidArgument, "goes with --ranker", "--json"};
   }
   const auto start = std::chrono::steady_clock::now();
-  HINDSIGHT_ASSIGN_OR_RETURN(
-      const Folded folded,
-      fold_log(*view, log.id, choice ? &*choice : nullptr, std::nullopt, FoldOptions{}));
+  HINDSIGHT_ASSIGN_OR_RETURN(const Folded folded,
+                             fold_log(*view, log.id, nullptr, std::nullopt, FoldOptions{}));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   print(log, folded, taken.count());
   return {};
@@ -126,7 +188,8 @@ Result<void> replay(const Options& options) {
 void add_replay_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "replay", "Fold the log of a data folder again, with the same or another ranker");
+      "replay",
+      "Fold the log of a data folder again; with another ranker, say how it would have done");
   command->add_option("log", options->folder, "Data folder of a server, which may be running")
       ->required()
       ->type_name("DIR");
@@ -136,6 +199,7 @@ void add_replay_command(CLI::App& app, int& exit_code) {
       ->type_name("NAME");
   command->add_option("--param", options->params, "A parameter of that ranker, NAME=VALUE")
       ->type_name("NAME=VALUE");
+  command->add_flag("--json", options->json, "With --ranker: print what came out as JSON");
   command->footer(
       "Example:\n"
       "  hindsight replay hindsight-data --collection books --ranker noregret-klrank --param "

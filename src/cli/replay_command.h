@@ -1,4 +1,5 @@
-// `hindsight replay LOG --ranker NAME`: fold a log again, with the same or another ranker.
+// `hindsight replay LOG --ranker NAME`: fold a log again, with the same or another ranker, and say
+// how the other would have done.
 
 #pragma once
 

@@ -45,6 +45,9 @@ inline constexpr double kMaxImportanceWeight = 1e100;
 /// probability is 0, or the ratio is above kMaxImportanceWeight. -infinity is ln 0.
 std::optional<double> importance_weight(double log_target, double log_logged);
 
+/// Below this effective sample size a normal interval is not to be trusted.
+inline constexpr double kFewEffective = 30.0;
+
 class OffPolicyEstimator {
  public:
   /// REQUIRES: 0 <= weight <= kMaxImportanceWeight, reward finite

@@ -43,6 +43,16 @@ enum class History : std::uint8_t {
   kDiscard,  // starts anew
 };
 
+/// A ranker of the registry, and its parameters.
+struct RankerChoice {
+  std::string ranker;
+  ParamMap params;  // completed by defaults where it is used
+};
+
+/// RETURNS: the choice with its parameters completed by defaults. FAILS: as find_ranker,
+/// check_params and make_ranker
+Result<RankerChoice> complete_choice(const RankerChoice& choice);
+
 struct CollectionConfig {
   std::string ranker = "klrank";
   ParamMap params;         // completed by defaults once the collection exists
@@ -51,6 +61,7 @@ struct CollectionConfig {
   OnUnknown on_unknown = OnUnknown::kAdd;
   double control = 0.0;  // the share of decisions that get the caller's order
   bool log_queries = false;
+  bool log_candidates = true;  // what was not shown, too: another ranker can be judged on the log
   bool decisions_before_reply = false;  // log a decision before it is returned, not behind it
   std::uint64_t max_open = 1'000'000;   // decisions that wait for clicks
   std::uint64_t max_scan = 20'000;      // candidates that a ranker may touch one by one
@@ -70,6 +81,7 @@ struct CollectionPatch {
   std::optional<OnUnknown> on_unknown;
   std::optional<double> control;
   std::optional<bool> log_queries;
+  std::optional<bool> log_candidates;
   std::optional<bool> decisions_before_reply;
   std::optional<std::uint64_t> max_open;
   std::optional<std::uint64_t> max_scan;

@@ -218,12 +218,7 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
     if (!fits.ok()) {
       return done(fits.error());
     }
-    const Result<std::vector<LogEntry>> first = shared_.store.read(log_.id, 0, 1);
-    const Result<Event> made = first.ok() && !first->empty()
-                                   ? decode_event(first->front().payload)
-                                   : Result<Event>(Error{ErrorCode::kIo, "", ""});
-    const bool whole_log = made.ok() && std::holds_alternative<CollectionEvent>(made->body);
-    if (patch.history == History::kReplay && !whole_log) {
+    if (patch.history == History::kReplay && !keeps_whole_log(shared_.store, log_.id)) {
       return done(Error{ErrorCode::kConflict,
                         "the beginning of the log is no longer kept; use \"history\": \"discard\"",
                         "history"});

@@ -139,6 +139,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   // Ranking (collection_rank.cc).
   struct Candidates;
   struct Ranked;
+  /// What the log keeps of the candidates.
+  static CandidateSet logged_set(const Candidates& candidates, std::size_t shown);
   Result<Candidates> find_candidates(const RankInput& input, const Model& model) const;
   Result<void> fill_features(const RankInput& input, const Model& model,
                              Candidates& candidates) const;

@@ -49,6 +49,15 @@ void take(const std::optional<T>& given, T& value) {
 
 }  // namespace
 
+Result<RankerChoice> complete_choice(const RankerChoice& choice) {
+  RankerChoice complete = choice;
+  HINDSIGHT_ASSIGN_OR_RETURN(const RankerInfo* row, find_ranker(choice.ranker));
+  HINDSIGHT_ASSIGN_OR_RETURN(complete.params, check_params(*row, choice.params));
+  // Some combinations only the ranker itself can judge.
+  HINDSIGHT_RETURN_IF_ERROR(make_ranker(complete.ranker, complete.params));
+  return complete;
+}
+
 Result<CollectionConfig> apply_patch(const CollectionConfig& base, const CollectionPatch& patch,
                                      bool is_new) {
   CollectionConfig config = base;
@@ -60,6 +69,7 @@ Result<CollectionConfig> apply_patch(const CollectionConfig& base, const Collect
   take(patch.on_unknown, config.on_unknown);
   take(patch.control, config.control);
   take(patch.log_queries, config.log_queries);
+  take(patch.log_candidates, config.log_candidates);
   take(patch.decisions_before_reply, config.decisions_before_reply);
   take(patch.max_open, config.max_open);
   take(patch.max_scan, config.max_scan);
@@ -73,10 +83,9 @@ Result<CollectionConfig> apply_patch(const CollectionConfig& base, const Collect
   } else if (other_ranker) {
     config.params.clear();
   }
-  HINDSIGHT_ASSIGN_OR_RETURN(const RankerInfo* row, find_ranker(config.ranker));
-  HINDSIGHT_ASSIGN_OR_RETURN(config.params, check_params(*row, config.params));
-  // Some combinations only the ranker itself can judge.
-  HINDSIGHT_RETURN_IF_ERROR(make_ranker(config.ranker, config.params));
+  HINDSIGHT_ASSIGN_OR_RETURN(RankerChoice choice,
+                             complete_choice({.ranker = config.ranker, .params = config.params}));
+  config.params = std::move(choice.params);
   return config;
 }
 

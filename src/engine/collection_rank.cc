@@ -45,12 +45,32 @@ struct Collection::Candidates {
   std::vector<ItemIndex> owned;
   std::span<const ItemIndex> items;  // `owned`, or a list of the model
   bool whole_library = false;
+  std::optional<std::uint32_t> topic;  // whose items they are
   std::vector<double> priors;
   FeatureRows features;
   std::vector<std::string> appended;      // unknown, to be put last
   std::vector<ItemInput> to_add;          // unknown, to be added first
   std::vector<std::string> new_features;  // names that the collection does not know
 };
+
+CandidateSet Collection::logged_set(const Candidates& candidates, std::size_t shown) {
+  CandidateSet set;
+  if (candidates.whole_library) {
+    set.kind = CandidateSet::Kind::kLibrary;
+  } else if (candidates.priors.empty() && candidates.features.empty() &&
+             shown == candidates.items.size()) {
+    set.kind = CandidateSet::Kind::kShown;
+  } else if (candidates.topic) {
+    set.kind = CandidateSet::Kind::kTopic;
+    set.topic = *candidates.topic;
+  } else {
+    set.kind = CandidateSet::Kind::kListed;
+    set.items.assign(candidates.items.begin(), candidates.items.end());
+    set.prior = candidates.priors;
+    set.features = candidates.features;
+  }
+  return set;
+}
 
 struct Collection::Ranked {
   DecisionEvent event;
@@ -95,6 +115,7 @@ Result<Collection::Candidates> Collection::find_candidates(const RankInput& inpu
     HINDSIGHT_RETURN_IF_ERROR(fill_features(input, model, found));
   } else if (!input.topic.empty()) {
     found.items = model.topic(input.topic);
+    found.topic = model.topic_number(input.topic);
     if (found.items.empty()) {
       return Error{ErrorCode::kEmptyCandidates, "no item of the library has this topic", "topic"};
     }
@@ -267,6 +288,9 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
       return error;
     }
     event.decision = *std::move(decision);
+    if (config.log_candidates) {
+      event.candidates = logged_set(candidates, event.decision.shown_count);
+    }
   }
   Decision& decision = event.decision;
   decision.model_version = model.version();

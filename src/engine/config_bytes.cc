@@ -41,6 +41,16 @@ bool get_params(ByteReader& in, ParamMap& params) {
   return in.ok();
 }
 
+// One byte of switches. The second is turned round, so that bytes written before it was there say
+// what has become its default.
+constexpr std::uint8_t kLogsQueries = 1;
+constexpr std::uint8_t kLeavesOutCandidates = 2;
+
+std::uint8_t switches(const CollectionConfig& config) {
+  return static_cast<std::uint8_t>((config.log_queries ? kLogsQueries : 0) |
+                                   (config.log_candidates ? 0 : kLeavesOutCandidates));
+}
+
 }  // namespace
 
 void put_config(ByteWriter& out, const CollectionConfig& config) {
@@ -50,7 +60,7 @@ void put_config(ByteWriter& out, const CollectionConfig& config) {
   out.put(config.window_ms);
   out.put(static_cast<std::uint8_t>(config.on_unknown));
   out.put(config.control);
-  out.put(config.log_queries);
+  out.put(switches(config));
   out.put(config.decisions_before_reply);
   out.put(config.max_open);
   out.put(config.max_scan);
@@ -60,6 +70,7 @@ void put_config(ByteWriter& out, const CollectionConfig& config) {
 
 bool get_config(ByteReader& in, CollectionConfig& config) {
   std::uint8_t on_unknown = 0;
+  std::uint8_t switched = 0;
   in.get(config.ranker);
   if (!get_params(in, config.params)) {
     return false;
@@ -68,14 +79,17 @@ bool get_config(ByteReader& in, CollectionConfig& config) {
   in.get(config.window_ms);
   in.get(on_unknown);
   in.get(config.control);
-  in.get(config.log_queries);
+  in.get(switched);
   in.get(config.decisions_before_reply);
   in.get(config.max_open);
   in.get(config.max_scan);
   in.get(config.memory_budget);
   in.get(config.retain_days);
+  config.log_queries = (switched & kLogsQueries) != 0;
+  config.log_candidates = (switched & kLeavesOutCandidates) == 0;
   config.on_unknown = static_cast<OnUnknown>(on_unknown);
-  return in.ok() && on_unknown <= static_cast<std::uint8_t>(OnUnknown::kError);
+  return in.ok() && switched <= (kLogsQueries | kLeavesOutCandidates) &&
+         on_unknown <= static_cast<std::uint8_t>(OnUnknown::kError);
 }
 
 }  // namespace hindsight

@@ -52,6 +52,7 @@ DecisionCache::Loader decision_loader(const LogView& store, LogId log) {
     if (decision == nullptr) {
       return Error{ErrorCode::kCorrupt, "the log has no decision where there was one", "log"};
     }
+    decision->candidates = {};
     return DecisionCache::Shared(std::make_shared<const DecisionEvent>(std::move(*decision)));
   };
 }

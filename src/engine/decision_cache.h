@@ -40,7 +40,8 @@ class DecisionCache {
   std::deque<Position> order_;  // oldest first
 };
 
-/// RETURNS: a loader that reads from a store's log. REQUIRES: the store outlives it
+/// RETURNS: a loader that reads from a store's log, without the candidates. REQUIRES: the store
+/// outlives it
 DecisionCache::Loader decision_loader(const LogView& store, LogId log);
 
 }  // namespace hindsight

@@ -12,6 +12,7 @@
 
 #include "src/core/check.h"
 #include "src/engine/collection.h"
+#include "src/engine/evaluation_jobs.h"
 
 namespace hindsight {
 namespace {
@@ -32,7 +33,9 @@ bool valid_name(std::string_view name) {
 
 class LocalEngine final : public Engine {
  public:
-  LocalEngine(Store& store, EngineOptions options) : shared_(store, std::move(options)) {}
+  LocalEngine(Store& store, EngineOptions options)
+      : shared_(store, std::move(options)),
+        evaluations_(store, shared_.options.decision_cache_bytes) {}
 
   ~LocalEngine() override {
     {
@@ -45,6 +48,7 @@ class LocalEngine final : public Engine {
     }
     shared_.pace.stop();
     shared_.insight.stop();
+    evaluations_.stop();
     shared_.flusher.stop();
     shared_.background.stop();
     for (const auto& [name, collection] : all()) {
@@ -120,6 +124,7 @@ class LocalEngine final : public Engine {
     }
     // Behind any PUT of the same name that is under way, and before those that follow.
     shared_.background.post([this, found, done = std::move(done)] {
+      evaluations_.forget(found->log());
       found->stop(no_collection());
       done(shared_.store.drop_log(found->log()));
     });
@@ -180,6 +185,25 @@ class LocalEngine final : public Engine {
   Result<DecisionView> decision(std::string_view name, std::string_view decision) const override {
     const auto found = find(name);
     return found == nullptr ? Result<DecisionView>(no_collection()) : found->decision(decision);
+  }
+
+  Result<EvaluationJob> start_evaluation(std::string_view name,
+                                         const RankerChoice& choice) override {
+    const auto found = find(name);
+    return found == nullptr ? Result<EvaluationJob>(no_collection())
+                            : evaluations_.start(found->log(), choice);
+  }
+
+  Result<EvaluationJob> evaluation(std::string_view name) const override {
+    const auto found = find(name);
+    return found == nullptr ? Result<EvaluationJob>(no_collection())
+                            : evaluations_.find(found->log());
+  }
+
+  Result<EvaluationJob> cancel_evaluation(std::string_view name) override {
+    const auto found = find(name);
+    return found == nullptr ? Result<EvaluationJob>(no_collection())
+                            : evaluations_.cancel(found->log());
   }
 
   void erase_user(std::string_view name, std::string_view user,
@@ -309,6 +333,7 @@ class LocalEngine final : public Engine {
   }
 
   EngineShared shared_;
+  EvaluationJobs evaluations_;
   mutable std::shared_mutex mutex_;
   Map collections_;
 

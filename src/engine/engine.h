@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "src/engine/api.h"
+#include "src/engine/evaluation.h"
 #include "src/store/store.h"
 
 namespace hindsight {
@@ -100,6 +101,16 @@ class Engine {
                                                   std::size_t points) const = 0;
   virtual Result<DecisionView> decision(std::string_view collection,
                                         std::string_view decision) const = 0;
+
+  // How another ranker would have done on the collection's log, computed in the background.
+  /// FAILS: kNotFound, kUnknownName, kInvalidArgument, kUnsupported (ranker and parameters),
+  /// kConflict (an evaluation is running; the log's beginning is no longer kept)
+  virtual Result<EvaluationJob> start_evaluation(std::string_view collection,
+                                                 const RankerChoice& choice) = 0;
+  /// The one that is running, or the last. FAILS: kNotFound
+  virtual Result<EvaluationJob> evaluation(std::string_view collection) const = 0;
+  /// Ends the one that is running; one that is over stays as it is. FAILS: kNotFound
+  virtual Result<EvaluationJob> cancel_evaluation(std::string_view collection) = 0;
 
   /// Removes a user's identity from the log. RETURNS: from how many events.
   virtual void erase_user(std::string_view collection, std::string_view user,

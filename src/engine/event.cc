@@ -1,6 +1,7 @@
 #include "src/engine/event.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "src/core/bytes.h"
 #include "src/core/check.h"
@@ -10,8 +11,9 @@
 namespace hindsight {
 namespace {
 
-// 2: measured.
+// 2: measured; decisions hold their candidates.
 constexpr std::uint8_t kFormat = 2;
+constexpr std::uint8_t kWithCandidates = 2;
 
 // A list whose entries take at least a byte each cannot be longer than what is left.
 bool get_count(ByteReader& in, std::uint32_t& count) { return in.get(count) && count <= in.left(); }
@@ -122,12 +124,7 @@ void put_body(ByteWriter& out, const DecisionEvent& body) {
   out.put(decision.score);
   out.put(decision.prob_first);
   out.put(decision.prior);
-  const FeatureRows& rows = decision.features;
-  out.put(static_cast<std::uint64_t>(rows.dense_dim));
-  out.put(rows.dense);
-  out.put(rows.row_begin);
-  out.put(rows.sparse_index);
-  out.put(rows.sparse_value);
+  put_rows(out, decision.features);
   out.put(decision.log_propensity.has_value());
   out.put(decision.log_propensity.value_or(0.0));
   out.put(decision.user);
@@ -139,6 +136,7 @@ void put_body(ByteWriter& out, const DecisionEvent& body) {
   out.put(std::string_view(body.query));
   put_texts(out, body.appended);
   out.put(body.control);
+  put_candidates(out, body.candidates);
 }
 
 bool get_aux(ByteReader& in, std::vector<std::byte>& aux) {
@@ -151,11 +149,10 @@ bool get_aux(ByteReader& in, std::vector<std::byte>& aux) {
   return in.ok();
 }
 
-bool get_body(ByteReader& in, DecisionEvent& body) {
+bool get_body(ByteReader& in, DecisionEvent& body, std::uint8_t format) {
   Decision& decision = body.decision;
   std::uint8_t choice_set = 0;
   std::uint64_t shown = 0;
-  std::uint64_t dense_dim = 0;
   bool has_propensity = false;
   double log_propensity = 0.0;
   get_id(in, decision.id);
@@ -168,11 +165,7 @@ bool get_body(ByteReader& in, DecisionEvent& body) {
   in.get(decision.score);
   in.get(decision.prob_first);
   in.get(decision.prior);
-  in.get(dense_dim);
-  in.get(decision.features.dense);
-  in.get(decision.features.row_begin);
-  in.get(decision.features.sparse_index);
-  in.get(decision.features.sparse_value);
+  get_rows(in, decision.features);
   in.get(has_propensity);
   in.get(log_propensity);
   in.get(decision.user);
@@ -180,12 +173,12 @@ bool get_body(ByteReader& in, DecisionEvent& body) {
   in.get(decision.group);
   in.get(decision.context_key);
   if (!get_aux(in, decision.aux) || !in.get(body.query) || !get_texts(in, body.appended) ||
-      !in.get(body.control)) {
+      !in.get(body.control) ||
+      (format >= kWithCandidates && !get_candidates(in, body.candidates))) {
     return false;
   }
   decision.choice_set = static_cast<ChoiceSet>(choice_set);
   decision.shown_count = shown;
-  decision.features.dense_dim = dense_dim;
   if (has_propensity) {
     decision.log_propensity = log_propensity;
   }
@@ -230,8 +223,12 @@ bool get_body(ByteReader& in, MeasuredEvent& body) {
 }
 
 template <class Body>
-bool get_as(ByteReader& in, Event& event) {
-  return get_body(in, event.body.emplace<Body>());
+bool get_as(ByteReader& in, Event& event, std::uint8_t format) {
+  if constexpr (std::is_same_v<Body, DecisionEvent>) {
+    return get_body(in, event.body.emplace<Body>(), format);
+  } else {
+    return get_body(in, event.body.emplace<Body>());
+  }
 }
 
 // About as many bytes as the event takes, so that a decision, of which there are many, is written
@@ -240,11 +237,13 @@ std::size_t size_hint(const Event& event) {
   constexpr std::size_t kHead = 320;
   constexpr std::size_t kPerItem = 28;
   const DecisionEvent* decided = std::get_if<DecisionEvent>(&event.body);
-  return decided == nullptr ? kHead : kHead + kPerItem * decided->decision.items.size();
+  return decided == nullptr ? kHead
+                            : kHead + kPerItem * decided->decision.items.size() +
+                                  sizeof(ItemIndex) * decided->candidates.items.size();
 }
 
 // In the order of Event::body: the kind in the bytes is the index of the alternative.
-constexpr bool (*kReaders[])(ByteReader&, Event&) = {
+constexpr bool (*kReaders[])(ByteReader&, Event&, std::uint8_t format) = {
     get_as<CollectionEvent>, get_as<ItemsEvent>,        get_as<RemoveEvent>,  get_as<DecisionEvent>,
     get_as<ClicksEvent>,     get_as<WindowClosedEvent>, get_as<MeasuredEvent>};
 
@@ -281,8 +280,8 @@ Result<Event> decode_event(std::span<const std::byte> bytes) {
   in.get(event.id.source);
   in.get(event.id.sequence);
   in.get(event.clock_ms);
-  if (!in.ok() || format == 0 || kind >= std::size(kReaders) || !kReaders[kind](in, event) ||
-      in.left() != 0) {
+  if (!in.ok() || format == 0 || kind >= std::size(kReaders) ||
+      !kReaders[kind](in, event, format) || in.left() != 0) {
     return Error{ErrorCode::kCorrupt, "the event's bytes do not fit together", "event"};
   }
   return event;

@@ -16,6 +16,7 @@
 
 #include "hindsight/types.h"
 #include "src/engine/api.h"
+#include "src/engine/candidate_set.h"
 
 namespace hindsight {
 
@@ -50,6 +51,7 @@ struct DecisionEvent {
   std::string query;                  // empty unless the collection logs queries
   std::vector<std::string> appended;  // shown behind the ranked items, unknown to the library
   bool control = false;               // the caller's order
+  CandidateSet candidates;
 };
 
 struct ClickRecord {

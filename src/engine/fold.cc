@@ -45,7 +45,7 @@ Result<std::unique_ptr<Model>> Fold::begin(const LogEntry& entry, const RankerCh
 Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
                             std::vector<ModelChange>* changes) {
   HINDSIGHT_CHECK(entry.position > position_);
-  HINDSIGHT_ASSIGN_OR_RETURN(const Event event, decode_event(entry.payload));
+  HINDSIGHT_ASSIGN_OR_RETURN(Event event, decode_event(entry.payload));
   Applied applied;
   applied.id = event.id;
   if (seen_.insert(event.id)) {
@@ -53,7 +53,7 @@ Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
     forget_old();
     Context context{entry.position, model, changes, applied};
     HINDSIGHT_RETURN_IF_ERROR(
-        std::visit([&](const auto& body) { return on(body, context); }, event.body));
+        std::visit([&](auto& body) { return on(body, context); }, event.body));
   }
   position_ = entry.position;
   return applied;
@@ -107,6 +107,9 @@ Result<void> Fold::on(const ItemsEvent& event, Context& context) {
   const auto change = std::make_shared<const ItemsChange>(*std::move(resolved));
   context.applied.reply = ItemsReply{.added = change->added, .updated = change->updated};
   context.model.apply(*change, time_ms_);
+  if (observer_ != nullptr) {
+    observer_->items_changed(context.position);
+  }
   if (context.changes != nullptr) {
     context.changes->push_back(
         [change, time_ms = time_ms_](Model& model) { model.apply(*change, time_ms); });
@@ -121,14 +124,17 @@ Result<void> Fold::on(const RemoveEvent& event, Context& context) {
     return {};
   }
   context.model.remove(*item);
+  if (observer_ != nullptr) {
+    observer_->items_changed(context.position);
+  }
   if (context.changes != nullptr) {
     context.changes->push_back([item = *item](Model& model) { model.remove(item); });
   }
   return {};
 }
 
-Result<void> Fold::on(const DecisionEvent& event, Context& context) {
-  const DecisionId& id = event.decision.id;
+Result<void> Fold::on(DecisionEvent& event, Context& context) {
+  const DecisionId id = event.decision.id;
   const DecisionSlot* known = decisions_.find(id);
   const bool repeated =
       known != nullptr ? known->state != DecisionSlot::State::kAwaiting : decisions_.forgotten(id);
@@ -139,10 +145,14 @@ Result<void> Fold::on(const DecisionEvent& event, Context& context) {
   if (repeated || !possible) {
     return {};
   }
+  if (observer_ != nullptr) {
+    HINDSIGHT_RETURN_IF_ERROR(observer_->decided(event, context.model));
+  }
   ++decision_count_;
   ++(event.control ? control_arm_ : ranker_arm_).decisions;
   DecisionSlot& slot = decisions_.open(id, context.position, time_ms_);
-  cache_.put(context.position, std::make_shared<const DecisionEvent>(event));
+  event.candidates = {};  // learning needs what was shown alone
+  cache_.put(context.position, std::make_shared<const DecisionEvent>(std::move(event)));
   if (slot.clicks != nullptr) {
     std::vector<ClickRecord> awaiting = std::move(slot.clicks->awaiting);
     slot.clicks->awaiting.clear();
@@ -258,6 +268,9 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     ++counts_.learned;  // each distinct item is learned once
     return Outcome::kAccepted;
   }
+  if (observer_ != nullptr) {
+    observer_->clicked(click.decision, static_cast<std::size_t>(place - shown.begin()));
+  }
   if (!event->control && context.model.learns_on_close()) {
     clicks.clicked.push_back(*place);
     ++clicks.pending;
@@ -283,6 +296,9 @@ bool Fold::learn(const Shared& event, std::vector<ItemIndex> clicked, bool close
                           .time_ms = time_ms_,
                           .clicked = std::move(clicked),
                           .closed = closed};
+  if (observer_ != nullptr) {
+    observer_->learning(*event, feedback.clicked, context.model);
+  }
   if (!context.model.learn(event->decision, feedback).ok()) {
     return false;
   }
@@ -348,6 +364,9 @@ Result<void> Fold::close_oldest(Context& context) {
         entry.slot->clicks->pending = 0;
       }
     }
+  }
+  if (observer_ != nullptr) {
+    observer_->closed(entry.id);
   }
   decisions_.close_oldest(time_ms_);
   while (decisions_.closed_count() > logged_.max_open) {

@@ -31,6 +31,7 @@
 #include "src/engine/decision_cache.h"
 #include "src/engine/decision_table.h"
 #include "src/engine/event.h"
+#include "src/engine/fold_observer.h"
 #include "src/engine/model.h"
 #include "src/engine/seen_events.h"
 
@@ -49,12 +50,6 @@ struct Applied {
   bool rebuild = false;
 };
 
-/// The ranker of a fold that began before the ranker was chosen.
-struct RankerChoice {
-  std::string ranker;
-  ParamMap params;
-};
-
 class Fold {
  public:
   /// How long idempotency keys outlive the window's close.
@@ -62,6 +57,9 @@ class Fold {
 
   explicit Fold(DecisionCache::Loader loader, std::size_t cache_bytes)
       : cache_(std::move(loader), cache_bytes), cache_bytes_(cache_bytes) {}
+
+  /// From here on `observer`, which outlives the fold, sees what it meets.
+  void observe(FoldObserver* observer) { observer_ = observer; }
 
   /// The first entry of a log. `choice`: fold as if this ranker had always been there, until
   /// follow_log(). RETURNS: the model. FAILS: kCorrupt, and as make_ranker
@@ -121,7 +119,8 @@ class Fold {
   Result<void> on(const CollectionEvent& event, Context& context);
   Result<void> on(const ItemsEvent& event, Context& context);
   Result<void> on(const RemoveEvent& event, Context& context);
-  Result<void> on(const DecisionEvent& event, Context& context);
+  /// Takes the event's content.
+  Result<void> on(DecisionEvent& event, Context& context);
   Result<void> on(const ClicksEvent& event, Context& context);
   Result<void> on(const WindowClosedEvent& event, Context& context);
   Result<void> on(const MeasuredEvent& event, Context& context);
@@ -140,6 +139,7 @@ class Fold {
   void forget_old();
   void limit_cache();
 
+  FoldObserver* observer_ = nullptr;
   DecisionCache cache_;
   std::size_t cache_bytes_;
   DecisionTable decisions_;

@@ -60,8 +60,13 @@ std::optional<ItemIndex> Model::find(std::string_view id) const {
 }
 
 std::span<const ItemIndex> Model::topic(std::string_view name) const {
-  const std::optional<std::uint32_t> number = topics_.find(name);
-  return number ? std::span<const ItemIndex>(topic_items_[*number]) : std::span<const ItemIndex>();
+  const std::optional<std::uint32_t> number = topic_number(name);
+  return number ? topic(*number) : std::span<const ItemIndex>();
+}
+
+std::span<const ItemIndex> Model::topic(std::uint32_t number) const {
+  return number < topic_items_.size() ? std::span<const ItemIndex>(topic_items_[number])
+                                      : std::span<const ItemIndex>();
 }
 
 std::uint64_t Model::memory_bytes() const {

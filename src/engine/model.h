@@ -73,6 +73,12 @@ class Model {
   const ItemInfo* info_of(ItemIndex item) const { return infos_[item].get(); }
   /// RETURNS: the live items of a topic, ascending; empty for a topic that nobody has.
   std::span<const ItemIndex> topic(std::string_view name) const;
+  /// The number of a topic, which is the same in every fold of the log.
+  std::optional<std::uint32_t> topic_number(std::string_view name) const {
+    return topics_.find(name);
+  }
+  /// RETURNS: likewise, by number; empty for one that nobody has.
+  std::span<const ItemIndex> topic(std::uint32_t number) const;
   std::string_view topic_name(std::uint32_t topic) const { return topics_.name(topic); }
   std::optional<std::uint32_t> column(std::string_view feature) const {
     return columns_.find(feature);

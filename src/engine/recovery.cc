@@ -13,7 +13,9 @@ constexpr std::string_view kMagic = "HINDSIGHT STATE\n";
 constexpr std::size_t kBatch = 4096;
 
 std::unique_ptr<Fold> new_fold(const LogView& store, LogId log, const FoldOptions& options) {
-  return std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
+  auto fold = std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
+  fold->observe(options.observer);
+  return fold;
 }
 
 Error with_log(const Error& error, Position position) {
@@ -91,6 +93,7 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
 
 Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* choice,
                         std::optional<Position> through, const FoldOptions& options) {
+  HINDSIGHT_CHECK(options.observer == nullptr || choice != nullptr);
   HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> first, store.read(log, 0, 1));
   if (first.empty()) {
     return Error{ErrorCode::kNotFound, "the log is empty", "log"};
@@ -100,6 +103,15 @@ Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* cho
   HINDSIGHT_ASSIGN_OR_RETURN(folded.model, folded.fold->begin(first.front(), choice));
   HINDSIGHT_RETURN_IF_ERROR(fold_forward(store, log, through, folded, options));
   return folded;
+}
+
+bool keeps_whole_log(const LogView& store, LogId log) {
+  const Result<std::vector<LogEntry>> first = store.read(log, 0, 1);
+  if (!first.ok() || first->empty()) {
+    return false;
+  }
+  const Result<Event> made = decode_event(first->front().payload);
+  return made.ok() && std::holds_alternative<CollectionEvent>(made->body);
 }
 
 Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options) {

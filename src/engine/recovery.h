@@ -32,6 +32,9 @@ struct FoldOptions {
   std::function<void(std::string_view)> warn = {};
   /// Called with the position after each batch.
   std::function<void(Position)> progress = {};
+  /// Sees what a fold with a chosen ranker meets; without one, a change of ranker would show it the
+  /// log again from its beginning.
+  FoldObserver* observer = nullptr;
 };
 
 /// RETURNS: the bytes of a snapshot: versioned and checksummed.
@@ -51,6 +54,9 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
 /// FAILS: kNotFound (no entries), kCorrupt (the log's beginning is no longer there), and as above
 Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* choice,
                         std::optional<Position> through, const FoldOptions& options);
+
+/// RETURNS: whether the log can be folded from its beginning: retention has dropped nothing.
+bool keeps_whole_log(const LogView& store, LogId log);
 
 /// The newest good snapshot and the tail of the log; a damaged one is named through `warn` and the
 /// one before it taken; without any, the whole log. FAILS: as fold_log

@@ -66,4 +66,9 @@ void handle_history(ApiCall& call);
 void handle_stream(ApiCall& call);
 void handle_get_decision(ApiCall& call);
 
+// handlers_evaluate.cc
+void handle_start_evaluation(ApiCall& call);
+void handle_get_evaluation(ApiCall& call);
+void handle_cancel_evaluation(ApiCall& call);
+
 }  // namespace hindsight

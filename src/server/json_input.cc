@@ -317,6 +317,7 @@ enum ConfigField : std::size_t {
   kConfigOnUnknown,
   kConfigControl,
   kConfigLogQueries,
+  kConfigLogCandidates,
   kConfigDecisionsBeforeReply,
   kConfigMaxOpen,
   kConfigMaxScan,
@@ -325,10 +326,11 @@ enum ConfigField : std::size_t {
   kConfigHistory,
 };
 constexpr std::array kConfigFields = {
-    "ranker"sv,     "params"sv,   "seed"sv,          "window_seconds"sv,
-    "on_unknown"sv, "control"sv,  "log_queries"sv,   "decisions_before_reply"sv,
-    "max_open"sv,   "max_scan"sv, "memory_budget"sv, "retain_days"sv,
-    "history"sv};
+    "ranker"sv,         "params"sv,         "seed"sv,
+    "window_seconds"sv, "on_unknown"sv,     "control"sv,
+    "log_queries"sv,    "log_candidates"sv, "decisions_before_reply"sv,
+    "max_open"sv,       "max_scan"sv,       "memory_budget"sv,
+    "retain_days"sv,    "history"sv};
 
 Result<void> read_whole_into(JsonValue value, const Place& at, const WholeLimits& limits,
                              std::optional<std::uint64_t>& out) {
@@ -362,6 +364,10 @@ Result<void> read_setting(std::size_t field, JsonValue value, const Place& at,
     }
     case kConfigLogQueries: {
       HINDSIGHT_ASSIGN_OR_RETURN(patch.log_queries, read_flag(value, at));
+      return {};
+    }
+    case kConfigLogCandidates: {
+      HINDSIGHT_ASSIGN_OR_RETURN(patch.log_candidates, read_flag(value, at));
       return {};
     }
     case kConfigDecisionsBeforeReply: {
@@ -432,6 +438,22 @@ Result<CollectionPatch> parse_collection(std::string_view body) {
   };
   HINDSIGHT_RETURN_IF_ERROR(read_fields(root, Place{}, kConfigFields, each));
   return patch;
+}
+
+Result<RankerChoice> parse_evaluation(std::string_view body) {
+  static constexpr std::array kFields = {"ranker"sv, "params"sv};
+  HINDSIGHT_ASSIGN_OR_RETURN(const JsonValue root, parse_json(body));
+  RankerChoice choice;
+  const auto each = [&](std::size_t field, JsonValue value, const Place& at) {
+    return field == 0 ? read_string(value, at, kIdLimits, choice.ranker)
+                      : read_params(value, at, choice.params);
+  };
+  const Place top;
+  HINDSIGHT_RETURN_IF_ERROR(read_fields(root, top, kFields, each));
+  if (choice.ranker.empty()) {
+    return missing_field(top.field("ranker"));
+  }
+  return choice;
 }
 
 bool is_collection_name(std::string_view name) {

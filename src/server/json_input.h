@@ -36,6 +36,9 @@ Result<std::vector<ItemInput>> parse_items(std::string_view body);
 /// An empty body is a wish for the defaults.
 Result<CollectionPatch> parse_collection(std::string_view body);
 
+/// {"ranker":"random","params":{…}}; the ranker has to be named.
+Result<RankerChoice> parse_evaluation(std::string_view body);
+
 /// [a-z0-9_-]{1,64}
 bool is_collection_name(std::string_view name);
 /// The rule of item ids, users and decisions that come in a path: 1 to 256 bytes of UTF-8 without

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "src/server/json_input.h"
+#include "src/server/json_parts.h"
 #include "src/server/json_writer.h"
 
 namespace hindsight {
@@ -29,17 +30,14 @@ void write_collection_fields(JsonWriter& json, const CollectionInfo& info) {
   const CollectionConfig& config = info.config;
   json.key("name").text(info.name);
   json.key("ranker").text(config.ranker);
-  json.key("params").object([&] {
-    for (const auto& [name, value] : config.params) {
-      json.key(name);
-      write_param_value(json, value);
-    }
-  });
+  json.key("params");
+  write_params(json, config.params);
   json.key("seed").whole(config.seed);
   json.key("window_seconds").number(static_cast<double>(config.window_ms) / 1000.0);
   json.key("on_unknown").text(on_unknown_name(config.on_unknown));
   json.key("control").number(config.control);
   json.key("log_queries").flag(config.log_queries);
+  json.key("log_candidates").flag(config.log_candidates);
   json.key("decisions_before_reply").flag(config.decisions_before_reply);
   json.key("max_open").whole(config.max_open);
   json.key("max_scan").whole(config.max_scan);
@@ -94,6 +92,15 @@ void write_ranked(JsonWriter& json, const std::vector<RankedItem>& items) {
 }
 
 }  // namespace
+
+void write_params(JsonWriter& json, const ParamMap& params) {
+  json.object([&] {
+    for (const auto& [name, value] : params) {
+      json.key(name);
+      write_param_value(json, value);
+    }
+  });
+}
 
 std::string error_json(const Error& error) {
   return error_json(error_info(error.code).name, error.message, error.field);

@@ -11,6 +11,7 @@
 #include "hindsight/registry.h"
 #include "hindsight/result.h"
 #include "src/engine/api.h"
+#include "src/engine/evaluation.h"
 
 namespace hindsight {
 
@@ -40,6 +41,9 @@ struct StatsFormat {
 std::string stats_json(const CollectionStats& stats, const StatsFormat& format);
 
 std::string history_json(const std::vector<CurvePoint>& points);
+
+/// A job, with its result once it is done.
+std::string evaluation_json(const EvaluationJob& job);
 
 std::string rankers_json(std::span<const RankerInfo> rankers);
 

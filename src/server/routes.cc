@@ -51,6 +51,9 @@ constexpr std::array kRoutes = {
     scoped("GET", "/v1/collections/{c}/history", kReaders, handle_history),
     scoped("GET", "/v1/collections/{c}/stream", kReaders, handle_stream),
     scoped("GET", "/v1/collections/{c}/decisions/{id}", kReaders, handle_get_decision),
+    scoped("POST", "/v1/collections/{c}/evaluate", kAdminOnly, handle_start_evaluation, kBodyLimit),
+    scoped("GET", "/v1/collections/{c}/evaluate", kReaders, handle_get_evaluation),
+    scoped("DELETE", "/v1/collections/{c}/evaluate", kAdminOnly, handle_cancel_evaluation),
     scoped("DELETE", "/v1/collections/{c}/users/{u}", kAdminOnly, handle_erase_user),
 };
 // clang-format on

@@ -1,61 +1,21 @@
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "src/sim/delage_table2.h"
+#include "src/sim/findings_json.h"
 #include "src/sim/growing_library_output.h"
-#include "src/sim/utf8.h"
 
 namespace hindsight {
 namespace {
 
-/// A RapidJSON writer that knows our values: infinity and "none" are null.
-class Json {
- public:
-  Json& key(std::string_view name) {
-    writer_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
-    return *this;
-  }
-  void text(std::string_view value) {
-    const std::string valid = as_utf8(value);
-    writer_.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
-  }
-  void number(double value) { std::isfinite(value) ? writer_.Double(value) : writer_.Null(); }
-  void number(const std::optional<double>& value) {
-    value ? number(*value) : static_cast<void>(writer_.Null());
-  }
-  void count(std::uint64_t value) { writer_.Uint64(value); }
-  void flag(bool value) { writer_.Bool(value); }
+using Json = FindingsJson;
 
-  template <class Range, class Each>
-  void array(const Range& range, Each each) {
-    writer_.StartArray();
-    for (const auto& element : range) {
-      each(element);
-    }
-    writer_.EndArray();
-  }
-  template <class Body>
-  void object(Body body) {
-    writer_.StartObject();
-    body();
-    writer_.EndObject();
-  }
-  void measure(const std::string& name, const Measure& value) {
-    key(name).number(value.mean);
-    key(name + "_se").number(value.run_error);
-    key(name + "_query_se").number(value.query_error);
-  }
-
-  std::string str() const { return {buffer_.GetString(), buffer_.GetSize()}; }
-
- private:
-  rapidjson::StringBuffer buffer_;
-  rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
-};
+void write_measure(Json& json, const std::string& name, const Measure& value) {
+  json.key(name).number(value.mean);
+  json.key(name + "_se").number(value.run_error);
+  json.key(name + "_query_se").number(value.query_error);
+}
 
 void write_name(Json& json, const GrowingLibraryRow& row, std::string_view dataset) {
   json.key("dataset").text(dataset);
@@ -67,10 +27,10 @@ void write_row(Json& json, const GrowingLibraryRow& row, std::string_view datase
   json.object([&] {
     write_name(json, row, dataset);
     json.key("headline").flag(row.headline);
-    json.measure("kl_cost", row.kl_cost);
-    json.measure("rel_distance", row.rel_distance);
-    json.measure("first_rate", row.first_rate);
-    json.measure("ndcg", row.ndcg);
+    write_measure(json, "kl_cost", row.kl_cost);
+    write_measure(json, "rel_distance", row.rel_distance);
+    write_measure(json, "first_rate", row.first_rate);
+    write_measure(json, "ndcg", row.ndcg);
     std::optional<RegretBracket> last;
     if (!row.regret.empty()) {
       last = row.regret.back();

@@ -6,47 +6,10 @@
 
 #include "src/sim/delage_table2.h"
 #include "src/sim/growing_library_output.h"
+#include "src/sim/text_table.h"
 
 namespace hindsight {
 namespace {
-
-/// A table of left-aligned first column and right-aligned others, as wide as its cells.
-class TextTable {
- public:
-  explicit TextTable(std::vector<std::string> heads) { rows_.push_back(std::move(heads)); }
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-  std::string str() const {
-    std::vector<std::size_t> width(rows_.front().size(), 0);
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        width[i] = std::max(width[i], columns_of(row[i]));
-      }
-    }
-    std::string out;
-    for (const auto& row : rows_) {
-      std::string line;
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::string padding(width[i] - columns_of(row[i]), ' ');
-        line += i == 0 ? row[i] + padding : padding + row[i];
-        line += "  ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out += fmt::format("  {}\n", line);
-    }
-    return out;
-  }
-
- private:
-  /// Every character here is one column wide: count all bytes but UTF-8's continuations.
-  static std::size_t columns_of(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
-  }
-
-  std::vector<std::vector<std::string>> rows_;
-};
 
 std::string format_alpha(const std::optional<double>& alpha) {
   return alpha ? fmt::format("{}", *alpha) : std::string();

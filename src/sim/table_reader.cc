@@ -20,10 +20,10 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 17;
 
 /// Calls `take` with every cell and its number. RETURNS: how many cells there are.
 template <class Take>
-std::size_t split(std::string_view line, Take take) {
+std::size_t split(std::string_view line, char separator, Take take) {
   std::size_t count = 0;
   while (true) {
-    const std::size_t end = line.find('\t');
+    const std::size_t end = line.find(separator);
     take(line.substr(0, end), count++);
     if (end == std::string_view::npos) {
       return count;
@@ -141,7 +141,7 @@ Result<void> TableParser::take_line(std::string_view line) {
 Result<void> TableParser::take_header(std::string_view line) {
   std::vector<std::size_t> seen(spec_.columns.size(), 0);
   std::vector<std::size_t> place;
-  split(line, [&](std::string_view cell, std::size_t) {
+  split(line, spec_.separator, [&](std::string_view cell, std::size_t) {
     const auto at = std::find(spec_.columns.begin(), spec_.columns.end(), cell);
     place.push_back(
         at == spec_.columns.end() ? kUnused : static_cast<std::size_t>(at - spec_.columns.begin()));
@@ -160,7 +160,7 @@ Result<void> TableParser::take_header(std::string_view line) {
 }
 
 Result<void> TableParser::take_row(std::string_view line) {
-  const std::size_t count = split(line, [&](std::string_view cell, std::size_t i) {
+  const std::size_t count = split(line, spec_.separator, [&](std::string_view cell, std::size_t i) {
     if (i < place_.size() && place_[i] != kUnused) {
       cells_[place_[i]] = cell;
     }

@@ -1,4 +1,5 @@
-// Tables of tab-separated text, plain or compressed by zstd, read row by row.
+// Tables of text separated by tabs, or by another sign, plain or compressed by zstd, read row by
+// row.
 //
 // The first line names the columns; a caller asks for the ones it needs, by name. What is broken
 // and what is only ugly:
@@ -36,11 +37,13 @@ struct TableLimits {
 /// during the call. An error ends the reading; file and line are added to it.
 using RowSink = std::function<Result<void>(std::span<const std::string_view> cells)>;
 
-/// What to read: the table's name in messages, and its columns. REQUIRES: columns are distinct
+/// What to read: the table's name in messages, and its columns. A cell never holds the separator:
+/// quotes are signs like others. REQUIRES: columns are distinct
 struct TableSpec {
   std::string name;
   std::vector<std::string> columns;
   TableLimits limits;
+  char separator = '\t';
 };
 
 enum class TextEncoding : std::uint8_t { kPlain, kZstd };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`hindsight experiment growing-library` from outside: files, exit codes, determinism.
+"""`hindsight experiment` from outside: files, exit codes, determinism.
 
 Usage: experiment_test.py PROGRAM
 """
@@ -171,6 +171,46 @@ class GrowingLibrary(unittest.TestCase):
         done = experiment("--help")
         self.assertEqual(done.returncode, 0)
         self.assertIn("growing-library", done.stdout)
+
+
+class OpenBandit(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name) / "nowhere"
+        self.folder.mkdir()
+
+    def write(self, policy, chances):
+        """A log of 60 rows: two items at one place, of which the second is clicked."""
+        lines = [",timestamp,item_id,position,click,propensity_score"]
+        for i in range(60):
+            item = int(i % 10 >= 10 * chances[0])
+            lines.append(f"{i},t,{item},1,{int(item == 1 and i % 3 == 0)},{chances[item]}")
+        (self.folder / f"{policy}_shop.csv").write_text("\n".join(lines) + "\n")
+
+    def test_both_policies_are_estimated(self):
+        self.write("random", (0.5, 0.5))
+        self.write("bts", (0.2, 0.8))
+        done = experiment("open-bandit", "--data", ".", "--quick", "--json", "out.json", "--html",
+                          "out.html", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("of 4 estimates agree", done.stdout)
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((found["experiment"], found["seed"]), ("open-bandit", 1))
+        self.assertEqual([(row["logged_by"], row["target"], row["estimator"]) for row in found["rows"]],
+                         [("random", "bts", "ips"), ("random", "bts", "snips"), ("bts", "random", "ips"),
+                          ("bts", "random", "snips")])
+        for row in found["rows"]:
+            self.assertEqual(row["campaign"], "shop")
+            self.assertLessEqual(row["low"], row["value"])
+            self.assertLessEqual(row["bootstrap_low"], row["bootstrap_high"])
+        self.assertIn("What would the other policy", (self.folder / "out.html").read_text())
+
+    def test_without_data_it_says_what_is_missing(self):
+        for wish in ((), ("--data", ".")):
+            done = experiment("open-bandit", *wish, folder=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("random_NAME.csv", done.stderr)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,9 @@ const std::vector<Policy>& policies() {
       {"GET", "/v1/collections/{c}/history", {"read"}},
       {"GET", "/v1/collections/{c}/stream", {"read"}},
       {"GET", "/v1/collections/{c}/decisions/{id}", {"read"}},
+      {"POST", "/v1/collections/{c}/evaluate", {}, 202, R"({"ranker":"random"})"},
+      {"GET", "/v1/collections/{c}/evaluate", {"read"}},
+      {"DELETE", "/v1/collections/{c}/evaluate", {}, 200},
       {"DELETE", "/v1/collections/{c}/users/{u}", {}, 200},
   };
   return all;
@@ -229,7 +232,7 @@ TEST_F(AccessMatrix, ForeignAndMissingCollectionsCannotBeToldApart) {
 TEST_F(AccessMatrix, AnInvalidBodyDoesNotTellForeignFromMissing) {
   reset_engine();
   for (const std::string kind : {"admin", "items", "rank", "click"}) {
-    for (const char* rest : {"/rank", "/clicks", "/items", ""}) {
+    for (const char* rest : {"/rank", "/clicks", "/items", "/evaluate", ""}) {
       const std::string verb = *rest == '\0' ? "PUT" : "POST";
       const auto answer = [&](const std::string& collection) {
         return ask(verb, "/v1/collections/" + collection + rest,

@@ -137,6 +137,36 @@ TEST_F(ApiTest, DecisionsAndUsersAreFoundByThePath) {
   EXPECT_EQ(engine.last_user, "j\xC3\xBCrgen");
 }
 
+TEST_F(ApiTest, EvaluationsAreBegunReadAndCancelled) {
+  const Answer begun = ask("POST", books("/evaluate"),
+                           {.body = R"({"ranker":"noregret-klrank","params":{"alpha":1.5}})"});
+  EXPECT_EQ(begun.status, 202);
+  EXPECT_EQ(begun.at("/state"), "running");
+  EXPECT_EQ(begun.at("/params/alpha"), "1.5");
+  EXPECT_EQ(begun.at("/head"), "9");
+  EXPECT_EQ(begun.body.find("\"result\""), std::string::npos) << "not before it is done";
+  EXPECT_EQ(engine.job.choice.ranker, "noregret-klrank");
+  EXPECT_EQ(ask("GET", books("/evaluate")).at("/ranker"), "noregret-klrank");
+  const Answer ended = ask("DELETE", books("/evaluate"));
+  EXPECT_EQ(ended.status, 200);
+  EXPECT_EQ(ended.at("/state"), "cancelled");
+}
+
+TEST_F(ApiTest, AnEvaluationHasToNameItsRanker) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"{}", "ranker"},
+      {R"({"ranker":""})", "ranker"},
+      {R"({"ranker":3})", "ranker"},
+      {R"({"ranker":"hits","params":1})", "params"},
+      {R"({"ranker":"hits","k":1})", "k"}};
+  for (const auto& [body, field] : refused) {
+    const Answer answer = ask("POST", books("/evaluate"), {.body = body});
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_EQ(answer.at("/error/field"), field) << body;
+  }
+  EXPECT_EQ(engine.calls, 0);
+}
+
 TEST_F(ApiTest, PathsAreDecodedStrictly) {
   for (const char* id : {"%", "%4", "%zz", "%00", "%0a", "%ff", "%C0%AF"}) {
     EXPECT_EQ(ask("GET", books(std::string("/items/") + id)).status, 400) << id;
@@ -230,7 +260,7 @@ TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
 }
 
 TEST_F(ApiTest, MalformedBodiesReachNoEngine) {
-  for (const char* path : {"/rank", "/clicks", "/items"}) {
+  for (const char* path : {"/rank", "/clicks", "/items", "/evaluate"}) {
     const Answer answer = ask("POST", books(path), {.body = "{"});
     EXPECT_EQ(answer.status, 400);
     EXPECT_EQ(answer.at("/error/code"), "parse_error");

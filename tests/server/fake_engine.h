@@ -39,6 +39,7 @@ class FakeEngine final : public Engine {
   std::vector<ClickInput> last_clicks;
   CollectionPatch last_patch;
   std::string last_user;
+  EvaluationJob job;  // of every collection
   mutable bool last_with_hash = false;
   mutable std::size_t last_points = 0;
 
@@ -222,6 +223,25 @@ class FakeEngine final : public Engine {
     finish<std::uint64_t>(
         one.ok() ? Result<std::uint64_t>(std::uint64_t{3}) : Result<std::uint64_t>(one.error()),
         std::move(done));
+  }
+
+  Result<EvaluationJob> start_evaluation(std::string_view collection,
+                                         const RankerChoice& choice) override {
+    const Result<const Held*> one = find(collection);
+    if (!one.ok()) {
+      return one.error();
+    }
+    job.choice = choice;
+    job.head = 9;
+    return job;
+  }
+  Result<EvaluationJob> evaluation(std::string_view collection) const override {
+    const Result<const Held*> one = find(collection);
+    return one.ok() ? Result<EvaluationJob>(job) : one.error();
+  }
+  Result<EvaluationJob> cancel_evaluation(std::string_view collection) override {
+    job.state = EvaluationJob::State::kCancelled;
+    return evaluation(collection);
   }
 
   std::optional<Error> failure() const override { return stopped; }

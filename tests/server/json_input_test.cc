@@ -375,8 +375,9 @@ TEST(ParseCollection, NothingGivenChangesNothing) {
     const auto got = parse_collection(body);
     ASSERT_TRUE(got.ok());
     EXPECT_FALSE(got->ranker || got->params || got->seed || got->window_ms || got->on_unknown ||
-                 got->control || got->log_queries || got->decisions_before_reply || got->max_open ||
-                 got->max_scan || got->memory_budget || got->retain_days);
+                 got->control || got->log_queries || got->log_candidates ||
+                 got->decisions_before_reply || got->max_open || got->max_scan ||
+                 got->memory_budget || got->retain_days);
     EXPECT_EQ(got->history, History::kReplay);
   }
 }
@@ -384,7 +385,7 @@ TEST(ParseCollection, NothingGivenChangesNothing) {
 TEST(ParseCollection, ReadsEveryField) {
   const auto got = parse_collection(R"({"ranker":"klrank","params":{"alpha":3,"start":"warm",
       "redraw":true},"seed":18446744073709551615,"window_seconds":0.25,"on_unknown":"error",
-      "control":0.05,"log_queries":true,"decisions_before_reply":true,"max_open":5,"max_scan":6,
+      "control":0.05,"log_queries":true,"log_candidates":false,"decisions_before_reply":true,"max_open":5,"max_scan":6,
       "memory_budget":1048576,"retain_days":30,"history":"discard"})");
   ASSERT_TRUE(got.ok()) << to_string(got.error());
   EXPECT_EQ(got->ranker, "klrank");
@@ -395,6 +396,7 @@ TEST(ParseCollection, ReadsEveryField) {
   EXPECT_EQ(got->on_unknown, OnUnknown::kError);
   EXPECT_EQ(got->control, 0.05);
   EXPECT_EQ(got->log_queries, true);
+  EXPECT_EQ(got->log_candidates, false);
   EXPECT_EQ(got->decisions_before_reply, true);
   EXPECT_EQ(got->max_open, 5U);
   EXPECT_EQ(got->max_scan, 6U);
@@ -426,6 +428,7 @@ TEST(ParseCollection, RefusesValuesOutOfRange) {
        {with("control", "-0.1"), invalid, "control"},
        {with("control", "1.1"), invalid, "control"},
        {with("log_queries", "1"), invalid, "log_queries"},
+       {with("log_candidates", "0"), invalid, "log_candidates"},
        {with("decisions_before_reply", R"("yes")"), invalid, "decisions_before_reply"},
        {with("max_open", "0"), invalid, "max_open"},
        {with("max_scan", "1000000001"), invalid, "max_scan"},

@@ -265,6 +265,38 @@ TEST_F(StatsStreamTest, EndsWithTheKeyAndWithTheCollection) {
 
 // Metrics.
 
+TEST(EvaluationJson, HasTheResultWhenDoneAndTheReasonWithoutSupport) {
+  EvaluationJob job;
+  job.choice = {.ranker = "random", .params = {{"choice_set", std::string("shown")}}};
+  job.state = EvaluationJob::State::kDone;
+  job.position = job.head = 12;
+  Evaluation& result = job.result.emplace();
+  result.from = 1;
+  result.through = 12;
+  result.replay_cost.impossible = 1;
+  PolicyEstimate& first = result.first_click;
+  first.support = Support::kEnough;
+  first.left_out = {{"control", 2}};
+  first.inverse_propensity = Estimate{.value = 0.5, .standard_error = 0.1, .low = 0.3, .high = 0.7};
+  first.self_normalised = Estimate{.value = 0.25, .standard_error = {}, .low = 0.25, .high = 0.25};
+  result.ndcg.reason = "why not";
+  const std::string text = evaluation_json(job);
+  const auto has = [&](const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  };
+  has(R"({"state":"done","ranker":"random","params":{"choice_set":"shown"},"position":12,"head":12)");
+  has(R"("replay_cost":{"clicks":0,"total":null,"mean":null,"impossible":1,"unpriced":0},"regret":null)");
+  has(R"("first_click":{"status":"ok","decisions":0,"left_out":{"control":2})");
+  has(R"("ips":{"value":0.5,"standard_error":0.1,"low":0.3,"high":0.7})");
+  has(R"("snips":{"value":0.25,"standard_error":null,"low":null,"high":null})");
+  has(R"("ndcg":{"status":"no_support","reason":"why not")");
+  job.result.reset();
+  job.state = EvaluationJob::State::kFailed;
+  job.error = Error{ErrorCode::kCorrupt, "damaged", "log"};
+  EXPECT_NE(evaluation_json(job).find(R"("state":"failed")"), std::string::npos);
+  EXPECT_NE(evaluation_json(job).find("damaged"), std::string::npos);
+}
+
 class MetricsTest : public ApiTest {
  protected:
   /// The value of a line of /metrics; empty when it is not there.
