@@ -121,6 +121,10 @@ class Collection:
     def stats(self):
         return self._client.call("GET", self._path + "/stats")
 
+    def history(self, points=500):
+        """RETURNS: up to so many moments, oldest first: costs, regret, rates."""
+        return self._client.call("GET", f"{self._path}/history?points={points}")["points"]
+
     def decision(self, decision):
         return self._client.call("GET", f"{self._path}/decisions/{decision}")
 

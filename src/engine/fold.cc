@@ -328,7 +328,8 @@ void Fold::count_click(const DecisionEvent& event, std::size_t place, bool first
   ArmStats& arm = event.control ? control_arm_ : ranker_arm_;
   const double ndcg = 1.0 / std::log2(static_cast<double>(place) + 2.0);
   ++arm.clicks;
-  arm.clicked += first_of_decision ? 1 : 0;
+  // What an older snapshot did not know was taken for as many as it can be (fold_bytes.cc).
+  arm.clicked += first_of_decision && arm.clicked < arm.decisions ? 1 : 0;
   arm.first_clicks += place == 0 ? 1 : 0;
   arm.ndcg_sum += ndcg;
   arm.ndcg_squares += ndcg * ndcg;

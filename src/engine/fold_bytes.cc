@@ -42,6 +42,10 @@ bool adds_up(const ClickCounts& counts) {
                                 counts.unjoined + counts.quarantined;
 }
 
+bool adds_up(const ArmStats& arm) {
+  return arm.clicked <= arm.decisions && arm.first_clicks <= arm.clicks;
+}
+
 }  // namespace
 
 void Fold::save(ByteWriter& out) const {
@@ -89,7 +93,8 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
     in.get(reason);
     in.get(quarantine_[reason]);
   }
-  if (!in.ok() || !adds_up(counts_) || !seen_.load(in) || !decisions_.load(in)) {
+  if (!in.ok() || !adds_up(counts_) || !adds_up(ranker_arm_) || !adds_up(control_arm_) ||
+      !seen_.load(in) || !decisions_.load(in)) {
     return corrupt;
   }
   if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in))) {

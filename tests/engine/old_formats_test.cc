@@ -147,6 +147,26 @@ TEST(OldFormats, TheWholeLogIsFoldedAgainWhereItIsThere) {
   EXPECT_EQ(model_hash(rest->model->ranker()), kOldHash);
 }
 
+TEST(OldFormats, CountsGoOnFromAnOldSnapshotWithinTheirRange) {
+  HandMadeLog log;
+  write_log(log);
+  Result<Folded> old = load_snapshot(log.store(), log.id(), bytes_of(kOldSnapshot), {});
+  ASSERT_TRUE(old.ok());
+  const Position head = old->fold->position();
+  log.click(1, "a");  // a second item of a decision that had a click,
+  log.click(3, "b");  // and the first of one that had none
+  const Result<std::vector<LogEntry>> tail = log.store().read(log.id(), head, 10);
+  ASSERT_TRUE(tail.ok());
+  for (const LogEntry& entry : *tail) {
+    ASSERT_TRUE(old->fold->apply(entry, *old->model, nullptr).ok());
+  }
+  CollectionStats stats;
+  old->fold->fill_stats(stats);
+  EXPECT_EQ(stats.ranker_arm.clicks, 4U);
+  EXPECT_EQ(stats.ranker_arm.clicked, 3U);
+  EXPECT_EQ(model_hash(old->model->ranker()), log.hash());
+}
+
 TEST(OldFormats, WhatWasMeasuredSurvivesItsBytes) {
   CurvePoint point;
   point.era = 3;

@@ -87,7 +87,7 @@ class Regret(unittest.TestCase):
         # The policy that draws at random is one of those that it was compared with.
         self.assertLess(cost["hindsight"], measured["clicks"] * math.log(SHOWN))
 
-        points = client.call("GET", "/v1/collections/books/history?points=2000")["points"]
+        points = client.collection("books").history(2000)
         last = [point for point in points if point["kl_cost"]["hindsight"] is not None][-1]
         for name in ("hindsight", "regret", "regret_upper"):
             self.assertEqual(last["kl_cost"][name], cost[name])
@@ -141,7 +141,7 @@ class Regret(unittest.TestCase):
         self.play(client, 20)
         cost = client.call("GET", "/v1/collections/books/stats")["kl_cost"]
         self.assertEqual((cost["refresh"], cost["measured"], cost["regret"]), ("off", None, None))
-        self.assertEqual(len(client.call("GET", "/v1/collections/books/history?points=5")["points"]), 5)
+        self.assertEqual(len(client.collection("books").history(5)), 5)
         self.assertEqual(self.service.stop(), 0)
 
 
