@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/backup_command.h"
 #include "src/cli/bench_command.h"
+#include "src/cli/check_command.h"
 #include "src/cli/command.h"
 #include "src/cli/experiment_command.h"
 #include "src/cli/key_command.h"
@@ -24,6 +26,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  hindsight serve --data ./hindsight-data\n"
     "  hindsight key add --role rank --collections books\n"
+    "  hindsight backup hindsight-data --to backups/monday\n"
     "  hindsight rankers\n"
     "  hindsight experiment growing-library --html report.html\n"
     "  hindsight bench --json bench.json\n"
@@ -70,6 +73,8 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   add_serve_command(app, exit_code);
   add_key_command(app, exit_code);
+  add_check_command(app, exit_code);
+  add_backup_command(app, exit_code);
   add_experiment_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_rankers_command(app, exit_code);

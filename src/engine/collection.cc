@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 
 namespace hindsight {
 namespace {
@@ -469,7 +470,7 @@ void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done)
           if (decision == nullptr || decision->decision.user != token) {
             return std::nullopt;
           }
-          decision->decision.user = 0;
+          decision->decision.user = planted(Fault::kKeepErasedUser) ? token : 0;
           decision->query.clear();
           return encode_event(*event);
         }));

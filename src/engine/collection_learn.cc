@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 #include "src/engine/collection.h"
 
 namespace hindsight {
@@ -324,7 +325,7 @@ void Collection::drop_old_events() {
       return entry.position > (*snapshots)[1] || !event.ok() || event->clock_ms >= keep_from_ms;
     });
     if (young != entries->end()) {
-      keep = young->position;
+      keep = young->position + (planted(Fault::kDropTooMuch) ? 1 : 0);
       break;
     }
     after = entries->back().position;

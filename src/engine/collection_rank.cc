@@ -5,6 +5,7 @@
 
 #include "src/core/check.h"
 #include "src/core/feature_rows.h"
+#include "src/core/planted.h"
 #include "src/engine/collection.h"
 
 namespace hindsight {
@@ -254,8 +255,9 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
                                                        const Candidates& candidates) {
   const std::size_t n =
       candidates.whole_library ? model.ranker().items_live() : candidates.items.size();
+  const std::uint64_t step = planted(Fault::kReuseDecisionId) ? 0 : 1;
   const DecisionId id{.source = shared_.source,
-                      .counter = shared_.next_decision.fetch_add(1, std::memory_order_relaxed)};
+                      .counter = shared_.next_decision.fetch_add(step, std::memory_order_relaxed)};
   const CollectionConfig& config = model.config();
   const Request request{.decision = id,
                         .time_ms = shared_.options.clock(),

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 #include "src/core/regret.h"
 
 namespace hindsight {
@@ -222,7 +223,7 @@ Result<Fold::Outcome> Fold::click(const ClickRecord& click, Context& context) {
 }
 
 Fold::Outcome Fold::quarantine(std::string_view reason) {
-  ++counts_.quarantined;
+  counts_.quarantined += planted(Fault::kLoseQuarantineCount) ? 0 : 1;
   ++quarantine_.try_emplace(std::string(reason), 0).first->second;
   return Outcome::kQuarantined;
 }
@@ -252,7 +253,8 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   constexpr std::size_t kMaxClicks = 10'000;
   DecisionClicks& clicks = slot.make_clicks();
   const std::uint64_t key = idempotency_key(click);
-  if (std::find(clicks.keys.begin(), clicks.keys.end(), key) != clicks.keys.end()) {
+  if (std::find(clicks.keys.begin(), clicks.keys.end(), key) != clicks.keys.end() &&
+      !planted(Fault::kForgetIdempotencyKey)) {
     ++counts_.duplicate;
     return Outcome::kDuplicate;
   }
@@ -260,7 +262,7 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     return quarantine("too_many_clicks");
   }
   clicks.keys.push_back(key);
-  if (slot.state == DecisionSlot::State::kClosed) {
+  if (slot.state == DecisionSlot::State::kClosed && !planted(Fault::kLearnLateClick)) {
     ++counts_.late;
     return Outcome::kLate;
   }
@@ -271,12 +273,13 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   if (observer_ != nullptr) {
     observer_->clicked(click.decision, static_cast<std::size_t>(place - shown.begin()));
   }
-  if (!event->control && context.model.learns_on_close()) {
+  const bool control = event->control && !planted(Fault::kLearnControlArm);
+  if (!control && context.model.learns_on_close()) {
     clicks.clicked.push_back(*place);
     ++clicks.pending;
     ++counts_.pending;
   } else {
-    if (!event->control) {
+    if (!control) {
       if (!learn(event, {*place}, false, context)) {
         return quarantine("not_learnable");
       }
@@ -301,6 +304,9 @@ bool Fold::learn(const Shared& event, std::vector<ItemIndex> clicked, bool close
   }
   if (!context.model.learn(event->decision, feedback).ok()) {
     return false;
+  }
+  if (planted(Fault::kLearnTwice)) {
+    (void)context.model.learn(event->decision, feedback).ok();
   }
   // Rankers learn first; then the signals take the click in.
   for (const ItemIndex item : feedback.clicked) {

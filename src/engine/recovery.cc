@@ -5,6 +5,7 @@
 
 #include "src/core/check.h"
 #include "src/core/envelope.h"
+#include "src/core/planted.h"
 
 namespace hindsight {
 namespace {
@@ -138,7 +139,7 @@ Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions
     if (folded.error().code == ErrorCode::kNewerVersion) {
       return folded.error();
     }
-    if (options.warn) {
+    if (options.warn && !planted(Fault::kSilentFallback)) {
       options.warn("collection " + log.name + ": the snapshot of position " +
                    std::to_string(position) + " is damaged (" + to_string(folded.error()) +
                    "); going back to the one before, or to the whole log");

@@ -46,9 +46,13 @@ void handle_ready(ApiCall& call) {
     call.reply->send_json(R"({"status":"ready"})");
     return;
   }
-  // The code alone: whoever may ask without a key is told no paths and no names.
+  // Whoever may ask without a key is told no paths and no names.
   call.reply->send_json(
-      fmt::format(R"({{"status":"failed","code":"{}"}})", error_info(failure->code).name), 503);
+      fmt::format(
+          R"({{"status":"failed","code":"{}","message":"nothing more is acknowledged until )"
+          R"(the cause is mended and the server started again; its log names the file"}})",
+          error_info(failure->code).name),
+      503);
 }
 
 void handle_openapi(ApiCall& call) {

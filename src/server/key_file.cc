@@ -9,6 +9,7 @@
 #include <set>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 #include "src/server/toml_table.h"
 
 namespace hindsight {
@@ -101,7 +102,8 @@ std::string checksum_of(std::string_view text) {
 
 Result<void> check_checksum(const TomlTable& root, std::int64_t version, std::string_view text) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::optional<std::string> checksum, root.string("checksum"));
-  if (checksum ? *checksum != checksum_of(text) : version >= kFirstWithChecksum) {
+  const bool wrong = checksum ? *checksum != checksum_of(text) : version >= kFirstWithChecksum;
+  if (wrong && !planted(Fault::kSkipKeyChecksum)) {
     return Error{ErrorCode::kCorrupt,
                  "the checksum does not fit: the file is damaged, or was changed by something else "
                  "than `hindsight key`",
@@ -278,6 +280,13 @@ KeyHash hash_key(std::string_view key) {
 }
 
 bool same_hash(const KeyHash& a, const KeyHash& b) {
+  if (planted(Fault::kCompareEarlyOut)) {
+    std::size_t i = 0;
+    while (i < a.size() && a[i] == b[i]) {
+      ++i;
+    }
+    return i == a.size();
+  }
   return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 

@@ -25,6 +25,9 @@
 
 namespace hindsight {
 
+inline constexpr const char* kKeyFile = "keys.toml";
+inline constexpr const char* kAdminKeyFile = "admin.key";
+
 struct KeyRingOptions {
   std::filesystem::path folder;
   std::function<std::int64_t()> clock;  // milliseconds; how often the file is looked at

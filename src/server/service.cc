@@ -130,6 +130,11 @@ class Service::Impl {
 
   Result<void> open_keys() {
     HINDSIGHT_ASSIGN_OR_RETURN(first_key_, ensure_admin_key(config().data, system_clock_ms()));
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogInfo> logs, store_->logs());
+    if (first_key_ && !logs.empty()) {
+      warning()(
+          "keys.toml was missing: a new admin key was made, and no key from before opens anything");
+    }
     HINDSIGHT_ASSIGN_OR_RETURN(keys_,
                                KeyRing::open({.folder = config().data,
                                               .clock = system_clock_ms,

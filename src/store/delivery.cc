@@ -3,6 +3,8 @@
 #include <iterator>
 #include <utility>
 
+#include "src/core/planted.h"
+
 namespace hindsight {
 namespace {
 
@@ -79,7 +81,7 @@ void Delivery::finish_round(std::deque<Batch> round) {
       newest = batch.mark;
     }
   }
-  if (newest && !failed_) {
+  if (newest && !failed_ && !planted(Fault::kForgetMark)) {
     const Result<void> written = parts_.high_water->write(*newest);
     if (!written.ok()) {
       failed_ = written.error();

@@ -1,12 +1,15 @@
 #include "src/store/file_sync.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
+
+#include "src/core/check.h"
 
 namespace hindsight {
 namespace {
@@ -67,12 +70,30 @@ bool write_at(int fd, std::span<const std::byte> bytes, std::uint64_t at) {
   return !failing;
 }
 
-Result<void> sync_folder(const std::filesystem::path& folder) {
-  const Descriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+Result<void> sync_file(const std::filesystem::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0 || fails_in_test(FileStep::kSync) || ::fsync(fd.get()) != 0) {
-    return failed("cannot sync the folder", folder);
+    return failed("cannot sync", path);
   }
   return {};
+}
+
+Result<void> sync_folder(const std::filesystem::path& folder) { return sync_file(folder); }
+
+Result<void> make_folder(const std::filesystem::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    return sync_folder(folder.has_parent_path() ? folder.parent_path() : ".");
+  }
+  if (errno == EEXIST) {
+    return {};
+  }
+  if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
+    HINDSIGHT_RETURN_IF_ERROR(make_folder(folder.parent_path()));
+    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) {
+      return sync_folder(folder.parent_path());
+    }
+  }
+  return failed("cannot make the folder", folder);
 }
 
 Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,

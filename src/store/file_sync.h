@@ -19,6 +19,12 @@ namespace hindsight {
 /// Makes entries of a folder (new, renamed and removed files) durable. FAILS: kIo
 Result<void> sync_folder(const std::filesystem::path& folder);
 
+/// Makes the bytes of a file durable that somebody else wrote. FAILS: kIo
+Result<void> sync_file(const std::filesystem::path& path);
+
+/// Like mkdir -p -m 0700, durably. FAILS: kIo
+Result<void> make_folder(const std::filesystem::path& folder);
+
 /// Writes a new file of mode 0600 beside `path`, syncs it, and renames it to `path`, durably: after
 /// a crash `path` holds the old bytes or the new. `before_rename` is called when all but the rename
 /// is done. FAILS: kIo (`path` is as it was)

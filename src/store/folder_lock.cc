@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,23 +17,6 @@ namespace {
 Error failed(const char* what, const std::filesystem::path& path) {
   return {ErrorCode::kIo, std::string(what) + " " + path.string() + ": " + std::strerror(errno),
           ""};
-}
-
-/// Like mkdir -p -m 0700, durably.
-Result<void> make_folder(const std::filesystem::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0) {
-    return sync_folder(folder.has_parent_path() ? folder.parent_path() : ".");
-  }
-  if (errno == EEXIST) {
-    return {};
-  }
-  if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
-    HINDSIGHT_RETURN_IF_ERROR(make_folder(folder.parent_path()));
-    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) {
-      return sync_folder(folder.parent_path());
-    }
-  }
-  return failed("cannot make the folder", folder);
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ class HighWater {
   HighWater(const HighWater&) = delete;
   HighWater& operator=(const HighWater&) = delete;
 
+  /// As load(), without touching the file.
+  static Result<std::optional<Mark>> peek(const std::filesystem::path& file);
+
   /// RETURNS: the newest mark that is whole, or none where there is no file. FAILS: kCorrupt (no
   /// slot is whole), kNewerVersion, kIo
   Result<std::optional<Mark>> load();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 #include "src/store/checksums.h"
 
 namespace hindsight {
@@ -234,7 +235,7 @@ void LogWriter::write_appends(std::span<Command> group) {
       return {};
     });
   }();
-  if (!written.ok()) {
+  if (!written.ok() && !planted(Fault::kAcknowledgeLostWrite)) {
     shared_.failure.set(written.error());
     fail(group, written.error());
     return;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,18 @@
 #include "src/store/store.h"
 
 namespace hindsight {
+
+inline constexpr std::string_view kSnapshotFolder = "snapshots";
+inline constexpr std::string_view kSnapshotSuffix = ".snapshot";
+
+inline std::filesystem::path snapshot_folder(const std::filesystem::path& data) {
+  return data / kSnapshotFolder;
+}
+/// RETURNS: the name of a snapshot's file in the data folder.
+inline std::string snapshot_name(LogId log, Position position) {
+  return std::string(kSnapshotFolder) + "/" + std::to_string(log) + "/" + std::to_string(position) +
+         std::string(kSnapshotSuffix);
+}
 
 class SnapshotFiles {
  public:
@@ -41,7 +54,6 @@ class SnapshotFiles {
  private:
   std::filesystem::path folder_of(LogId log) const;
   std::filesystem::path file_of(LogId log, Position position) const;
-  Result<void> make_folder(LogId log);
 
   std::filesystem::path folder_;
   AtPoint at_point_;

@@ -1,6 +1,7 @@
 #include "src/store/sqlite_db.h"
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 
 namespace hindsight {
 namespace {
@@ -97,8 +98,11 @@ Result<Db> Db::open(const std::filesystem::path& file, const std::string& vfs) {
   // Checkpoints are made where their errors are seen, never on the side.
   sqlite3_wal_autocheckpoint(raw, 0);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  HINDSIGHT_RETURN_IF_ERROR(db.exec(planted(Fault::kSkipDatabaseSync)
+                                        ? "PRAGMA synchronous = OFF"
+                                        : "PRAGMA synchronous = FULL"));
   HINDSIGHT_RETURN_IF_ERROR(
-      db.exec("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON;"
+      db.exec("PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON;"
               "PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY"));
   return db;
 }

@@ -14,16 +14,13 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 #include "src/store/file_sync.h"
 
 namespace hindsight {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Epochs and ids of logs that are skipped where something was lost: some may have been given out
-// that nothing tells of any more.
-constexpr std::uint64_t kSkipped = 1000;
 
 constexpr const char* kAdvice =
     ". Restore the folder from a copy, or open it with accept_lost_end to go on without what is "
@@ -35,20 +32,6 @@ void warn(const SqliteStoreOptions& options, const std::string& text) {
   if (options.warn) {
     options.warn(text);
   }
-}
-
-/// Makes a missing database file with mode 0600, which SQLite gives to its companions.
-Result<void> make_file(const fs::path& file) {
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  const bool ok = fd >= 0 && ::fchmod(fd, 0600) == 0;
-  const int code = errno;
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  if (!ok) {
-    return Error{ErrorCode::kIo, "cannot open " + file.string() + ": " + std::strerror(code), ""};
-  }
-  return sync_folder(file.parent_path());
 }
 
 std::uint64_t bytes_in(const fs::path& file) {
@@ -71,7 +54,7 @@ Result<std::optional<Mark>> find_mark(const SqliteStoreOptions& options, OpenedS
   const bool has_database = fs::exists(database_file(options.folder));
   if (mark.ok() && (mark->has_value() || has_database)) {
     if (!mark->has_value()) {
-      const std::string text = (options.folder / "high-water").string() + " is missing";
+      const std::string text = mark_file(options.folder).string() + " is missing";
       if (!options.accept_lost_end) {
         return lost(text);
       }
@@ -94,7 +77,7 @@ Result<std::optional<Mark>> find_mark(const SqliteStoreOptions& options, OpenedS
 Result<void> open_database(const SqliteStoreOptions& options, const std::optional<Mark>& mark,
                            OpenedStore& store) {
   const fs::path file = database_file(options.folder);
-  HINDSIGHT_RETURN_IF_ERROR(make_file(file));
+  HINDSIGHT_RETURN_IF_ERROR(make_database_file(file));
   HINDSIGHT_ASSIGN_OR_RETURN(store.db, Db::open(file, options.vfs));
   HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, store.db.number("PRAGMA user_version"));
   if (version == 0 && (!mark || mark->commits > 0)) {
@@ -106,61 +89,7 @@ Result<void> open_database(const SqliteStoreOptions& options, const std::optiona
   }
   HINDSIGHT_RETURN_IF_ERROR(store.db.exec("PRAGMA journal_mode = WAL"));
   HINDSIGHT_RETURN_IF_ERROR(migrate(store.db, options.at_point));
-  HINDSIGHT_ASSIGN_OR_RETURN(store.meta, load_meta(store.db));
-  HINDSIGHT_ASSIGN_OR_RETURN(store.progress, load_progress(store.db));
-  HINDSIGHT_ASSIGN_OR_RETURN(store.logs, load_logs(store.db, store.progress.logs));
-  return check_tables(store.db, store.logs);
-}
-
-/// Is the database as far as the mark says?
-Result<void> check_mark(const SqliteStoreOptions& options, const Mark& mark,
-                        const OpenedStore& store) {
-  const std::string file = database_file(options.folder).string();
-  if (mark.commits > 0 && mark.store != store.meta.store) {
-    return Error{
-        ErrorCode::kCorrupt,
-        (options.folder / "high-water").string() + " belongs to another store than " + file, ""};
-  }
-  const Progress& progress = store.progress;
-  if (progress.commits < mark.commits) {
-    const std::uint64_t entries = mark.entries - std::min(progress.entries, mark.entries);
-    const std::string text = file + " has lost its end: " + std::to_string(entries) +
-                             " entries in " + std::to_string(mark.commits - progress.commits) +
-                             " transactions are missing";
-    if (!options.accept_lost_end) {
-      return lost(text);
-    }
-    warn(options, text);
-  } else if (progress.commits == mark.commits &&
-             (progress.entries != mark.entries || progress.digest != mark.digest)) {
-    const std::string text = file + " is another one than high-water was written for";
-    if (!options.accept_lost_end) {
-      return lost(text);
-    }
-    warn(options, text);
-  }
-  return {};
-}
-
-/// Do the logs hold as many entries as were written?
-Result<void> check_heads(const SqliteStoreOptions& options, OpenedStore& store) {
-  std::uint64_t entries = store.progress.dropped;
-  for (const LogRow& log : store.logs) {
-    HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(store.db, log));
-    store.heads.push_back(head);
-    entries += head;
-  }
-  if (entries == store.progress.entries) {
-    return {};
-  }
-  if (entries > store.progress.entries || !options.accept_lost_end) {
-    return lost(store.db.file() + " is damaged: its logs reach to " + std::to_string(entries) +
-                " entries, " + std::to_string(store.progress.entries) + " were written");
-  }
-  warn(options, store.db.file() + " lacks " + std::to_string(store.progress.entries - entries) +
-                    " entries at the ends of its logs");
-  store.progress.entries = entries;
-  return {};
+  return load_tables(store);
 }
 
 /// A snapshot beyond the end of its log shows that the log lost its end.
@@ -223,7 +152,8 @@ Result<void> find_left_over(OpenedStore& store) {
 Result<void> begin_epoch(const std::optional<Mark>& mark, OpenedStore& store) {
   const bool in_step = mark && store.progress.commits >= mark->commits;
   store.progress.epoch =
-      mark ? std::max(store.progress.epoch, mark->epoch) + 1 : store.progress.epoch + kSkipped;
+      mark ? std::max(store.progress.epoch, mark->epoch) + (planted(Fault::kReuseEpoch) ? 0 : 1)
+           : store.progress.epoch + kSkipped;
   store.progress.next_log += in_step ? 0 : kSkipped;
   if (in_step) {
     Mark next = *mark;
@@ -240,6 +170,20 @@ Result<void> begin_epoch(const std::optional<Mark>& mark, OpenedStore& store) {
 }  // namespace
 
 fs::path database_file(const fs::path& folder) { return folder / "hindsight.db"; }
+fs::path mark_file(const fs::path& folder) { return folder / "high-water"; }
+
+Result<void> make_database_file(const fs::path& file) {
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool ok = fd >= 0 && ::fchmod(fd, 0600) == 0;
+  const int code = errno;
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  if (!ok) {
+    return Error{ErrorCode::kIo, "cannot open " + file.string() + ": " + std::strerror(code), ""};
+  }
+  return sync_folder(file.parent_path());
+}
 
 bool has_wal(const fs::path& folder) {
   return bytes_in(database_file(folder).string() + "-wal") > 0;
@@ -247,7 +191,7 @@ bool has_wal(const fs::path& folder) {
 
 Result<void> require_database(const fs::path& folder) {
   const fs::path file = database_file(folder);
-  if (bytes_in(file) > 0) {
+  if (bytes_in(file) > 0 || planted(Fault::kOpenEmptyDatabase)) {
     return {};
   }
   return Error{ErrorCode::kCorrupt,
@@ -257,11 +201,70 @@ Result<void> require_database(const fs::path& folder) {
                ""};
 }
 
+Result<void> load_tables(OpenedStore& store) {
+  HINDSIGHT_ASSIGN_OR_RETURN(store.meta, load_meta(store.db));
+  HINDSIGHT_ASSIGN_OR_RETURN(store.progress, load_progress(store.db));
+  HINDSIGHT_ASSIGN_OR_RETURN(store.logs, load_logs(store.db, store.progress.logs));
+  return check_tables(store.db, store.logs);
+}
+
+Result<void> check_mark(const SqliteStoreOptions& options, const Mark& mark,
+                        const OpenedStore& store) {
+  const std::string file = database_file(options.folder).string();
+  if (mark.commits > 0 && mark.store != store.meta.store) {
+    return Error{ErrorCode::kCorrupt,
+                 mark_file(options.folder).string() + " belongs to another store than " + file, ""};
+  }
+  const Progress& progress = store.progress;
+  if (planted(Fault::kIgnoreMark)) {
+    return {};
+  }
+  if (progress.commits < mark.commits) {
+    const std::uint64_t entries = mark.entries - std::min(progress.entries, mark.entries);
+    const std::string text = file + " has lost its end: " + std::to_string(entries) +
+                             " entries in " + std::to_string(mark.commits - progress.commits) +
+                             " transactions are missing";
+    if (!options.accept_lost_end) {
+      return lost(text);
+    }
+    warn(options, text);
+  } else if (progress.commits == mark.commits &&
+             (progress.entries != mark.entries || progress.digest != mark.digest)) {
+    const std::string text = file + " is another one than high-water was written for";
+    if (!options.accept_lost_end) {
+      return lost(text);
+    }
+    warn(options, text);
+  }
+  return {};
+}
+
+Result<void> check_heads(const SqliteStoreOptions& options, OpenedStore& store) {
+  std::uint64_t entries = store.progress.dropped;
+  for (const LogRow& log : store.logs) {
+    HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(store.db, log));
+    store.heads.push_back(head);
+    entries += head;
+  }
+  if (entries == store.progress.entries) {
+    return {};
+  }
+  if (entries > store.progress.entries || !options.accept_lost_end) {
+    return lost(store.db.file() + " is damaged: its logs reach to " + std::to_string(entries) +
+                " entries, " + std::to_string(store.progress.entries) + " were written");
+  }
+  warn(options, store.db.file() + " lacks " + std::to_string(store.progress.entries - entries) +
+                    " entries at the ends of its logs");
+  store.progress.entries = entries;
+  return {};
+}
+
 Result<OpenedStore> open_and_check(const SqliteStoreOptions& options) {
   OpenedStore store;
   HINDSIGHT_ASSIGN_OR_RETURN(store.lock, FolderLock::take(options.folder));
-  store.high_water = std::make_unique<HighWater>(options.folder / "high-water", options.sync_mark);
-  store.snapshots = std::make_unique<SnapshotFiles>(options.folder / "snapshots", options.at_point);
+  store.high_water = std::make_unique<HighWater>(mark_file(options.folder), options.sync_mark);
+  store.snapshots =
+      std::make_unique<SnapshotFiles>(snapshot_folder(options.folder), options.at_point);
   HINDSIGHT_ASSIGN_OR_RETURN(const std::optional<Mark> mark, find_mark(options, store));
   HINDSIGHT_RETURN_IF_ERROR(open_database(options, mark, store));
   if (mark) {

@@ -18,7 +18,15 @@
 
 namespace hindsight {
 
+/// Epochs and ids of logs that are skipped where something was lost, or may be lost: some may have
+/// been given out that nothing tells of any more.
+inline constexpr std::uint64_t kSkipped = 1000;
+
 std::filesystem::path database_file(const std::filesystem::path& folder);
+std::filesystem::path mark_file(const std::filesystem::path& folder);
+
+/// Makes a missing database file with mode 0600, which SQLite gives to its companions. FAILS: kIo
+Result<void> make_database_file(const std::filesystem::path& file);
 
 /// RETURNS: whether there is something in the database's write-ahead log.
 bool has_wal(const std::filesystem::path& folder);
@@ -39,6 +47,16 @@ struct OpenedStore {
   std::vector<Position> heads;   // of the logs
   std::vector<LogId> left_over;  // dropped logs whose entries are still there
 };
+
+// The questions that opening asks, for whoever only wants to know the answers.
+
+/// Fills meta, progress and logs. FAILS: kCorrupt, kIo
+Result<void> load_tables(OpenedStore& store);
+/// Is the database as far as the mark says? FAILS: kCorrupt
+Result<void> check_mark(const SqliteStoreOptions& options, const Mark& mark,
+                        const OpenedStore& store);
+/// Do the logs hold as many entries as were written? Fills heads. FAILS: kCorrupt, kIo
+Result<void> check_heads(const SqliteStoreOptions& options, OpenedStore& store);
 
 /// FAILS: as open_sqlite_store
 Result<OpenedStore> open_and_check(const SqliteStoreOptions& options);

@@ -121,6 +121,8 @@ Result<void> run_step(const Db& db, const Migration& migration,
   if (!done.ok()) {
     // The first error is the one to report.
     (void)db.exec("ROLLBACK").ok();
+  } else if (at_point) {
+    at_point("after_migration");
   }
   return done;
 }

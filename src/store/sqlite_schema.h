@@ -54,7 +54,8 @@ std::uint64_t log_row_hash(const LogRow& row);
 std::string entries_table(LogId log);
 
 /// Brings a file of any version, an empty one included, to kSchemaVersion. `at_point` is called
-/// within each step's transaction. FAILS: kNewerVersion, kCorrupt, kIo
+/// within each step's transaction (during_migration) and after it (after_migration). FAILS:
+/// kNewerVersion, kCorrupt, kIo
 Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& at_point);
 
 /// FAILS: kNewerVersion, kConflict (an older version, which migrate() would bring up to date)

@@ -33,7 +33,7 @@ struct SqliteStoreOptions {
   std::size_t max_queued_bytes = std::size_t{256} << 20;
   int group_wait_us = 0;  // how long a group waits for more before it is written
   /// Called at named points, for tests that end the process there: before_commit, after_commit,
-  /// before_snapshot_rename, after_snapshot, during_migration.
+  /// before_snapshot_rename, after_snapshot, during_migration, after_migration.
   std::function<void(std::string_view)> at_point = {};
   /// Something that an operator should know: one line, no secrets.
   std::function<void(std::string_view)> warn = {};

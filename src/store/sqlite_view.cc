@@ -3,6 +3,7 @@
 #include "src/core/check.h"
 #include "src/store/log_reader.h"
 #include "src/store/log_table.h"
+#include "src/store/snapshot_files.h"
 #include "src/store/sqlite_db.h"
 #include "src/store/sqlite_open.h"
 #include "src/store/sqlite_schema.h"
@@ -12,7 +13,8 @@ namespace {
 
 class SqliteView final : public LogView {
  public:
-  explicit SqliteView(const std::filesystem::path& file) : reader_(file, "", logs_) {}
+  explicit SqliteView(const std::filesystem::path& folder)
+      : reader_(database_file(folder), "", logs_), snapshots_(snapshot_folder(folder), {}) {}
 
   Result<void> load(const Db& db) {
     HINDSIGHT_RETURN_IF_ERROR(require_version(db));
@@ -43,10 +45,15 @@ class SqliteView final : public LogView {
     const std::optional<LogState> state = logs_.find(log);
     return state ? Result<Position>(state->first) : Result<Position>(no_such_log(log));
   }
+  Result<std::vector<Position>> snapshots(LogId log) const override { return snapshots_.list(log); }
+  Result<std::vector<std::byte>> get_snapshot(LogId log, Position position) const override {
+    return snapshots_.get(log, position);
+  }
 
  private:
   LogTable logs_;
   LogReader reader_;
+  SnapshotFiles snapshots_;
 };
 
 }  // namespace
@@ -59,7 +66,7 @@ Result<std::unique_ptr<LogView>> open_sqlite_view(const std::filesystem::path& f
   }
   HINDSIGHT_RETURN_IF_ERROR(require_database(folder));
   HINDSIGHT_ASSIGN_OR_RETURN(const Db db, Db::open(file, ""));
-  auto view = std::make_unique<SqliteView>(file);
+  auto view = std::make_unique<SqliteView>(folder);
   HINDSIGHT_RETURN_IF_ERROR(view->load(db));
   return std::unique_ptr<LogView>(std::move(view));
 }

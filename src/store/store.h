@@ -78,6 +78,11 @@ class LogView {
   /// RETURNS: the position of the first entry that is still there, 0 for none.
   virtual Result<Position> first(LogId log) const = 0;
 
+  /// RETURNS: the positions of the snapshots that are there, newest first.
+  virtual Result<std::vector<Position>> snapshots(LogId log) const = 0;
+  /// RETURNS: its bytes, as they were put. FAILS: kNotFound, kCorrupt, kIo
+  virtual Result<std::vector<std::byte>> get_snapshot(LogId log, Position position) const = 0;
+
  protected:
   LogView() = default;
 };
@@ -128,10 +133,6 @@ class Store : public LogView {
   /// there)
   virtual Result<void> put_snapshot(LogId log, Position position,
                                     std::span<const std::byte> bytes) = 0;
-  /// RETURNS: the positions of the snapshots that are there, newest first.
-  virtual Result<std::vector<Position>> snapshots(LogId log) const = 0;
-  /// RETURNS: its bytes, as they were put. FAILS: kNotFound, kCorrupt, kIo
-  virtual Result<std::vector<std::byte>> get_snapshot(LogId log, Position position) const = 0;
 
   /// The error that stopped writing, or none while all is well.
   virtual std::optional<Error> failure() const = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "src/engine/recovery.h"
@@ -213,6 +215,12 @@ TEST(LifeCycle, ItemsAreAddedAllOrNone) {
   EXPECT_EQ(unknown_link.error().code, ErrorCode::kUnknownItem);
   EXPECT_EQ(unknown_link.error().field, "items[1].links[0]");
   EXPECT_EQ(world.add_ids("books", {"a", "a"}).error().code, ErrorCode::kDuplicateItem);
+  for (const double value : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    const auto not_finite =
+        world.add("books", {{.id = "a", .topics = {}, .features = {{"f", value}}, .links = {}}});
+    ASSERT_FALSE(not_finite.ok());
+    EXPECT_EQ(not_finite.error().code, ErrorCode::kNotFinite);
+  }
   EXPECT_EQ(world.stats("books").items, 0U);
   const auto forward =
       world.add("books", {{.id = "a", .topics = {}, .features = {}, .links = {"b"}},
@@ -347,6 +355,8 @@ TEST(Retention, OldEventsGoOnceTwoSnapshotsAreNewer) {
   const CollectionStats before = world.stats("books");
   EXPECT_LT(world.store().copy_of(log).size(), entries);
   EXPECT_GE(world.store().copy_of(log).size(), 10U);
+  // The older of the two snapshots still leads to the end.
+  EXPECT_EQ(*world.store().first(log), world.store().snapshots(log)->back() + 1);
   world.crash();
   EXPECT_EQ(world.stats("books").model_hash, before.model_hash);
   // The beginning is gone: another ranker can only start anew.

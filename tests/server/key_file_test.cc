@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -179,6 +182,21 @@ TEST(Key, OtherTextHasNoId) {
                                   "hs_" + std::string(77, '_')}) {
     EXPECT_EQ(id_of_key(text), "") << text;
   }
+}
+
+TEST(Key, TheComparisonOfHashesLooksAtEveryByteWhereverTheyDiffer) {
+  // Half of one hash lies on a page that nobody may read: a comparison that ends at the first
+  // difference would never touch it.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  auto* const place = static_cast<unsigned char*>(pages) + page - sizeof(KeyHash) / 2;
+  std::memset(place, 0xff, sizeof(KeyHash));
+  ASSERT_EQ(::mprotect(static_cast<unsigned char*>(pages) + page, page, PROT_NONE), 0);
+  const KeyHash other = {};
+  EXPECT_DEATH(EXPECT_FALSE(same_hash(*reinterpret_cast<const KeyHash*>(place), other)), "");
+  ::munmap(pages, 2 * page);
 }
 
 TEST(Key, HashIsSha256) {

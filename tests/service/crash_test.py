@@ -10,16 +10,13 @@ HINDSIGHT_FULL=1, or as many as HINDSIGHT_CRASHES says. Random moments and named
 import os
 import pathlib
 import random
-import re
-import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from service import Service  # noqa: E402
-from hindsight_client import HindsightError  # noqa: E402
+from service import Service, replayed_hash  # noqa: E402
+from ledger import Caller, Ledger, send  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
 CYCLES = int(os.environ.get("HINDSIGHT_CRASHES", 500 if os.environ.get("HINDSIGHT_FULL") else 50))
@@ -27,75 +24,6 @@ CLIENTS = 4
 SEED = 20090608
 WINDOW_SECONDS = 7 * 24 * 3600  # no window ends during the run, however long it is
 POINTS = ("before_commit", "after_commit", "before_snapshot_rename", "after_snapshot")
-
-
-class Ledger:
-    """What the outside world knows: decisions that it was given, clicks that it sent."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.decisions = set()
-        self.repeated = []       # decision ids that came twice
-        self.acknowledged = {}   # event -> (decision, item)
-        self.unanswered = {}     # sent, and the connection broke
-        self.accepted = 0
-
-    def decision(self, decision):
-        with self.lock:
-            if decision in self.decisions:
-                self.repeated.append(decision)
-            self.decisions.add(decision)
-
-
-class Caller(threading.Thread):
-    """Ranks and clicks over a connection of its own until the server goes away."""
-
-    def __init__(self, service, ledger, seed):
-        super().__init__(daemon=True)
-        self.client = service.client(timeout=20)
-        self.ledger = ledger
-        self.random = random.Random(seed)
-        self.wrong = None
-
-    def run(self):
-        books = self.client.collection("books")
-        try:
-            while True:
-                self.one_round(books)
-        except HindsightError as error:
-            if error.status != 503:  # it may be shutting down, never anything else
-                self.wrong = error
-        except Exception:  # pylint: disable=broad-except
-            pass  # the connection broke: the server was killed
-        finally:
-            self.client.close()
-
-    def one_round(self, books):
-        first = self.random.randrange(200)
-        items = [f"item{first + i}" for i in range(8)]
-        reply = books.rank(candidates=items, k=5)
-        self.ledger.decision(reply["decision"])
-        shown = [item["id"] for item in reply["items"]]
-        clicks = []
-        for item in self.random.sample(shown, self.random.randrange(3)):
-            event = f"{self.random.getrandbits(64):x}"
-            clicks.append({"decision": reply["decision"], "item": item, "event": event})
-        if clicks:
-            send(books, clicks, self.ledger)
-
-
-def send(books, clicks, ledger):
-    """Sends clicks and writes down what became of them."""
-    with ledger.lock:
-        for click in clicks:
-            ledger.unanswered[click["event"]] = click
-    answer = books.clicks(clicks)
-    with ledger.lock:
-        for click in clicks:
-            del ledger.unanswered[click["event"]]
-            ledger.acknowledged[click["event"]] = click
-        ledger.accepted += answer["accepted"]
-    return answer
 
 
 class Crash(unittest.TestCase):
@@ -195,12 +123,7 @@ class Crash(unittest.TestCase):
         self.assertEqual(counts["learned"] + counts["pending"],
                          len(ledger.acknowledged) + self.waiting_again)
         self.assertEqual(ledger.repeated, [])
-        self.assertEqual(self.replayed_hash(), books.stats()["model_hash"])
-
-    def replayed_hash(self):
-        done = subprocess.run([PROGRAM, "replay", str(self.folder), "--collection", "books"],
-                              capture_output=True, text=True, check=True)
-        return re.search(r"model hash\s+(\w+)", done.stdout).group(1)
+        self.assertEqual(replayed_hash(PROGRAM, self.folder), books.stats()["model_hash"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """A running server for tests: started on a free port over a data folder, stopped or killed."""
+import json
 import pathlib
 import re
 import subprocess
@@ -12,9 +13,9 @@ from hindsight_client import Client  # noqa: E402
 class Service:
     """One process. `options` are flags of `hindsight serve`."""
 
-    def __init__(self, program, folder, *options, environment=None):
+    def __init__(self, program, folder, *options, environment=None, log=None):
         self.folder = pathlib.Path(folder)
-        self.log = open(self.folder.parent / "server.log", "ab")  # pylint: disable=consider-using-with
+        self.log = open(log or self.folder.parent / "server.log", "ab")  # pylint: disable=consider-using-with
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [program, "serve", "--data", str(folder), "--listen", "127.0.0.1:0", *options],
             stdout=subprocess.PIPE, stderr=self.log, env=environment, text=True)
@@ -25,8 +26,8 @@ class Service:
         if found:
             self.url = found.group(0)
 
-    def client(self, timeout=30):
-        return Client(self.url, (self.folder / "admin.key").read_text().strip(), timeout=timeout)
+    def client(self, timeout=30, key=None):
+        return Client(self.url, key or (self.folder / "admin.key").read_text().strip(), timeout=timeout)
 
     def alive(self):
         return self.process.poll() is None
@@ -56,3 +57,17 @@ class Service:
     def reap(self):
         """After wait() said that it ended."""
         self._end()
+
+
+def replayed_hash(program, folder, collection="books"):
+    """RETURNS: the hash of the model that a full replay of the log gives."""
+    done = subprocess.run([program, "replay", str(folder), "--collection", collection],
+                          capture_output=True, text=True, check=True)
+    return re.search(r"model hash\s+(\w+)", done.stdout).group(1)
+
+
+def check_folder(program, folder):
+    """RETURNS: the exit code of `hindsight check`, and what it says."""
+    done = subprocess.run([program, "check", str(folder), "--json"], capture_output=True, text=True,
+                          timeout=600, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else {"error": done.stderr}

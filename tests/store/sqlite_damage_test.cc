@@ -432,5 +432,17 @@ TEST_F(SqliteDamage, ADamagedSnapshotIsNamedAndTheOneBeforeIsGood) {
   EXPECT_TRUE((*store)->get_snapshot(1, 40).ok());
 }
 
+TEST_F(SqliteDamage, ASnapshotUnderAnotherNameIsRefused) {
+  fs::copy(origin(), copy(), fs::copy_options::recursive);
+  fs::rename(copy() / "snapshots/1/40.snapshot", copy() / "snapshots/1/45.snapshot");
+  const auto store = open_sqlite_store(options_for(copy()));
+  ASSERT_TRUE(store.ok());
+  const auto moved = (*store)->get_snapshot(1, 45);
+  ASSERT_FALSE(moved.ok());
+  EXPECT_EQ(moved.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(moved.error().message, ::testing::HasSubstr("snapshots/1/45.snapshot"));
+  EXPECT_TRUE((*store)->get_snapshot(1, 50).ok());
+}
+
 }  // namespace
 }  // namespace hindsight

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""A disk that fills while clients click: clear refusals, nothing acknowledged that is not there.
+
+Usage: full_disk_test.py PROGRAM
+
+Needs the right to mount a small file system in memory; without it the test is skipped and says so.
+"""
+import http.client
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from service import Service, check_folder, replayed_hash  # noqa: E402
+from ledger import Caller, Ledger, send  # noqa: E402
+
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+DISK_BYTES = 16 << 20
+WINDOW_SECONDS = 7 * 24 * 3600
+
+
+class Disk:
+    """A file system of a few megabytes, with a big file in it that can be deleted."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)],
+                              capture_output=True, text=True, check=False)
+        self.problem = done.stderr.strip() if done.returncode else None
+
+    def fill(self, leave):
+        """Leaves about so many bytes free."""
+        free = os.statvfs(self.folder)
+        with open(self.folder / "other_people's_file", "wb") as file:
+            file.write(b"x" * max(0, free.f_bavail * free.f_frsize - leave))
+
+    def free(self):
+        (self.folder / "other_people's_file").unlink()
+
+    def unmount(self):
+        subprocess.run(["umount", "-l", str(self.folder)], check=False)
+
+
+class FullDisk(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="hindsight_disk_")
+        self.addCleanup(temporary.cleanup)
+        mounted = pathlib.Path(temporary.name) / "disk"
+        mounted.mkdir()
+        try:
+            self.disk = Disk(mounted)
+        except OSError as error:
+            self.skipTest(f"there is no mount command: {error}")
+        if self.disk.problem:
+            print(f"skipped: no right to mount a file system ({self.disk.problem})")
+            self.skipTest(self.disk.problem)
+        self.addCleanup(self.disk.unmount)
+        self.folder = mounted / "data"
+        self.log = mounted.parent / "server.log"
+        self.service = None
+        self.addCleanup(lambda: self.service and self.service.alive() and self.service.kill())
+
+    def start(self):
+        self.service = Service(PROGRAM, self.folder, "--snapshot-events", "500", log=self.log)
+        self.assertIsNotNone(self.service.url, self.log.read_text()[-2000:])
+        return self.service
+
+    def readiness(self):
+        connection = http.client.HTTPConnection(self.service.url.removeprefix("http://"), timeout=30)
+        try:
+            connection.request("GET", "/readyz")
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged(self):
+        service = self.start()
+        with service.client() as client:
+            client.collection("books").put(ranker="klrank", seed=7, window_seconds=WINDOW_SECONDS,
+                                           decisions_before_reply=True)
+        self.assertEqual(self.readiness(), (200, {"status": "ready"}))
+        self.disk.fill(leave=1_500_000)
+        ledger = Ledger()
+        callers = [Caller(service, ledger, seed) for seed in range(3)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(300)
+            self.assertFalse(caller.is_alive(), "the disk never became full")
+            self.assertIsNone(caller.wrong)
+            self.assertIsNotNone(caller.refused)
+        self.assertGreater(len(ledger.acknowledged), 20)
+        # Red, in words; and for good, though there were room again.
+        status, answer = self.readiness()
+        self.assertEqual((status, answer["status"], answer["code"]), (503, "failed", "io_error"))
+        self.assertIn("nothing more is acknowledged", answer["message"])
+        self.disk.free()
+        self.assertEqual(self.readiness()[0], 503)
+        deadline = time.monotonic() + 60
+        while "nothing is acknowledged any more" not in self.log.read_text():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.assertIn("full", self.log.read_text())
+        self.assertTrue(service.alive())
+        service.stop()
+        self.check_after(ledger)
+
+    def check_after(self, ledger):
+        service = self.start()
+        self.assertEqual(self.readiness()[0], 200)
+        with service.client() as client:
+            books = client.collection("books")
+            for click in list(ledger.acknowledged.values()):
+                self.assertEqual(books.clicks([dict(click)])["duplicate"], 1, click)
+            for event in list(ledger.unanswered):
+                send(books, [ledger.unanswered[event]], ledger)
+            self.assertEqual(books.stats()["model_hash"], replayed_hash(PROGRAM, self.folder))
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(check_folder(PROGRAM, self.folder)[0], 0)
+        print(f"{len(ledger.acknowledged)} clicks acknowledged on a disk that became full")
+
+
+if __name__ == "__main__":
+    unittest.main()
