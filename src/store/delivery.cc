@@ -159,6 +159,10 @@ void Delivery::answer(Completion completion) {
   }
   if (const std::shared_ptr<Subscription> subscription = find(completion.log)) {
     const std::lock_guard delivering(subscription->mutex);
+    if (subscription->failed) {
+      completion.done(*subscription->failed);
+      return;
+    }
     if (!subscription->ended && subscription->position < completion.last) {
       subscription->waiting.push_back({completion.last, std::move(completion.done)});
       return;
@@ -212,7 +216,8 @@ void Delivery::answer_waiting(Subscription& subscription, bool all) {
   waiting.swap(subscription.waiting);
   for (Waiting& one : waiting) {
     if (all || one.position <= subscription.position) {
-      one.done(one.position);
+      one.done(subscription.failed ? Result<Position>(*subscription.failed)
+                                   : Result<Position>(one.position));
     } else {
       subscription.waiting.push_back(std::move(one));
     }
@@ -250,6 +255,7 @@ bool Delivery::catch_up_some(Subscription& subscription) {
     // A log that cannot be read cannot be followed: better no more answers than a gap.
     if (entries.error().code != ErrorCode::kNotFound) {
       parts_.failure.set(entries.error());
+      subscription.failed = entries.error();
       if (parts_.warn) {
         parts_.warn(to_string(entries.error()));
       }

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -62,6 +63,7 @@ class Delivery {
     Position position = 0;  // the last that was handed over
     bool live = false;
     bool ended = false;
+    std::optional<Error> failed;  // it could not be read: no answer may say that all is well
     std::vector<Waiting> waiting;
   };
 

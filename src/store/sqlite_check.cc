@@ -84,7 +84,8 @@ class Check {
       if (!row) {
         return {};
       }
-      if (const std::string text = check.text(0); text != "ok") {
+      if (std::string text = check.text(0); text != "ok") {
+        std::replace(text.begin(), text.end(), '\n', ' ');
         found(database_file(options_.folder), text + kRestore);
       }
     }

@@ -19,9 +19,9 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 
 # fault -> (program of tests, gtest filter)
 NOTICED_BY = {
-    "skip_mark_sync": ("store_tests", "SqliteMarkFaults.AFailedSync*"),
-    "skip_database_sync": ("store_tests", "SqliteFaults.StopAcknowledgingForGood"),
-    "acknowledge_lost_write": ("store_tests", "SqliteFaults.AnyStep*"),
+    "skip_mark_sync": ("store_tests", "SqliteFaults.EveryAcknowledgedAppendIsSynced*"),
+    "skip_database_sync": ("store_tests", "SqliteFaults.EveryAcknowledgedAppendIsSynced*"),
+    "acknowledge_lost_write": ("store_tests", "SqliteFaults.StopAcknowledging*"),
     "forget_mark": ("store_tests", "SqliteDamage.AnOlderCopyOfTheDatabaseIsRefused"),
     "ignore_mark": ("store_tests", "SqliteDamage.ALostEndIsCountedAndCanBeAccepted"),
     "open_empty_database": ("store_tests", "SqliteDamage.AnEmptyOrMissingDatabase*"),

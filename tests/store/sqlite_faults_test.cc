@@ -86,6 +86,21 @@ TEST(SqliteFaults, StopAcknowledgingForGood) {
   }
 }
 
+TEST(SqliteFaults, EveryAcknowledgedAppendIsSyncedInTheDatabaseAndInTheMark) {
+  const MemoryFolder folder;
+  FaultVfs device("faults");
+  const auto store = open_or_fail(options_on(device, folder.path() / "data"));
+  ASSERT_NE(store, nullptr);
+  const LogId log = *store->create_log("books");
+  for (int i = 0; i < 3; ++i) {
+    const long all = device.steps(FileStep::kSync);
+    const long of_sqlite = device.sqlite_steps(FileStep::kSync);
+    ASSERT_TRUE(append_and_wait(*store, log, {"entry"}).ok());
+    EXPECT_EQ(device.sqlite_steps(FileStep::kSync), of_sqlite + 1);
+    EXPECT_EQ(device.steps(FileStep::kSync), all + 2);
+  }
+}
+
 /// A life of a store, and what its callers know of it.
 class ScriptedStore {
  public:

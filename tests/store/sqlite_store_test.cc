@@ -371,6 +371,38 @@ TEST_F(SqliteStoreTest, ALogThatCannotBeReadStopsTheStore) {
   EXPECT_FALSE(append_and_wait(*store, 1, {"d"}).ok());
 }
 
+TEST_F(SqliteStoreTest, WhatASubscriberWillNeverGetIsNotAcknowledged) {
+  {
+    const auto store = open();
+    const LogId log = *store->create_log("books");
+    ASSERT_TRUE(append_and_wait(*store, log, {"a", "b", "c"}).ok());
+  }
+  run_sql("UPDATE entries_1 SET payload = 'B' WHERE position = 2");
+  SqliteStoreOptions options;
+  options.folder = data();
+  std::promise<void> go;
+  std::atomic<bool> holding = false;
+  options.sync_mark = [&, gate = go.get_future().share()](int) {
+    if (holding) {
+      gate.wait();
+    }
+    return 0;
+  };
+  std::promise<void> warned;
+  options.warn = [&](std::string_view) { warned.set_value(); };
+  const auto store = *open_sqlite_store(options);
+  holding = true;
+  std::promise<Result<Position>> answer;
+  store->append(1, to_payloads({"d"}),
+                [&](Result<Position> result) { answer.set_value(std::move(result)); });
+  ASSERT_TRUE(store->subscribe(1, 0, [](const auto&) {}).ok());
+  warned.get_future().wait();
+  go.set_value();
+  const Result<Position> result = answer.get_future().get();
+  ASSERT_FALSE(result.ok()) << "its subscriber never saw it";
+  EXPECT_THAT(result.error().message, HasSubstr("entry 2 of log 1"));
+}
+
 TEST_F(SqliteStoreTest, ClosingWritesWhatWasAccepted) {
   std::atomic<int> acknowledged = 0;
   {

@@ -87,6 +87,11 @@ int open_file(sqlite3_vfs* vfs, sqlite3_filename name, sqlite3_file* file, int f
   return code;
 }
 
+long of(const std::map<FileStep, long>& steps, FileStep step) {
+  const auto found = steps.find(step);
+  return found == steps.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 FaultVfs::FaultVfs(std::string name)
@@ -130,13 +135,17 @@ long FaultVfs::after_failure() const {
 
 long FaultVfs::steps(FileStep step) const {
   const std::lock_guard lock(mutex_);
-  const auto found = steps_.find(step);
-  return found == steps_.end() ? 0 : found->second;
+  return of(sqlite_steps_, step) + of(other_steps_, step);
+}
+
+long FaultVfs::sqlite_steps(FileStep step) const {
+  const std::lock_guard lock(mutex_);
+  return of(sqlite_steps_, step);
 }
 
 int FaultVfs::count(FileStep step, bool of_sqlite) {
   const std::lock_guard lock(mutex_);
-  steps_[step] += 1;
+  (of_sqlite ? sqlite_steps_ : other_steps_)[step] += 1;
   if (!fault_) {
     return SQLITE_OK;
   }

@@ -44,8 +44,9 @@ class FaultVfs final : public FileFaults {
   bool has_failed() const;
   /// How many writes and syncs of SQLite came after the failure.
   long after_failure() const;
-  /// How many steps of a kind there were.
+  /// How many steps of a kind there were, and how many of them were SQLite's.
   long steps(FileStep step) const;
+  long sqlite_steps(FileStep step) const;
 
   // For the file system's own functions.
   sqlite3_vfs* real() const { return real_; }
@@ -57,7 +58,8 @@ class FaultVfs final : public FileFaults {
   sqlite3_vfs* real_;
   sqlite3_vfs vfs_;
   mutable std::mutex mutex_;
-  std::map<FileStep, long> steps_;
+  std::map<FileStep, long> sqlite_steps_;
+  std::map<FileStep, long> other_steps_;
   std::optional<DeviceFault> fault_;
   long left_ = 0;
   bool failed_ = false;
