@@ -45,6 +45,12 @@ class GatedView final : public LogView {
   }
   Result<Position> head(LogId log) const override { return inner_.head(log); }
   Result<Position> first(LogId log) const override { return inner_.first(log); }
+  Result<std::vector<Position>> snapshots(LogId log) const override {
+    return inner_.snapshots(log);
+  }
+  Result<std::vector<std::byte>> get_snapshot(LogId log, Position position) const override {
+    return inner_.get_snapshot(log, position);
+  }
 
  private:
   const LogView& inner_;
