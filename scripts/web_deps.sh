@@ -7,6 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../web" 2>/dev/null || exit 0
 current=$(sha256sum package-lock.json)
 stamp=node_modules/.installed-lock
 if [[ ! -f $stamp || $(<"$stamp") != "$current" ]]; then
-  npm ci --no-audit --no-fund
+  npm ci --include=dev --no-audit --no-fund
   printf '%s\n' "$current" >"$stamp"
 fi

@@ -414,49 +414,6 @@ CollectionStats Collection::stats(bool with_hash) const {
   return stats;
 }
 
-Result<DecisionView> Collection::decision(std::string_view text) const {
-  const Error unknown{ErrorCode::kNotFound, "no such decision, or one that is no longer kept",
-                      "decision"};
-  const std::optional<Tokens::Parsed> parsed = tokens_.parse_decision(text);
-  if (!parsed || !parsed->issued_here) {
-    return unknown;
-  }
-  std::optional<Fold::DecisionState> state;
-  {
-    const std::lock_guard lock(fold_mutex_);
-    state = fold_->decision(parsed->id);
-  }
-  if (!state) {
-    return unknown;
-  }
-  HINDSIGHT_ASSIGN_OR_RETURN(const DecisionCache::Shared event,
-                             decision_loader(shared_.store, log_.id)(state->position));
-  const Decision& decision = event->decision;
-  DecisionView view{.decision = std::string(text),
-                    .time_ms = decision.time_ms,
-                    .ranker = decision.ranker,
-                    .model_version = decision.model_version,
-                    .query = event->query,
-                    .items = {},
-                    .log_propensity = decision.log_propensity,
-                    .control = event->control,
-                    .open = state->open,
-                    .clicked = {}};
-  const Guard model = models_.read();
-  for (std::size_t i = 0; i < decision.shown_count; ++i) {
-    view.items.push_back({.id = std::string(model->id_of(decision.items[i])),
-                          .score = decision.score[i],
-                          .prob_first = decision.prob_first[i]});
-  }
-  for (const std::string& id : event->appended) {
-    view.items.push_back({.id = id, .unknown = true});
-  }
-  for (const ItemIndex item : state->clicked) {
-    view.clicked.emplace_back(model->id_of(item));
-  }
-  return view;
-}
-
 void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done) {
   const std::uint64_t token = tokens_.identity(Tokens::Kind::kUser, user);
   shared_.background.post([self = shared_from_this(), token, done = std::move(done)] {

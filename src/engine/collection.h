@@ -78,6 +78,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void remove_item(std::string_view id, Callback<void> done);
   Result<ItemView> item(std::string_view id) const;
   Result<ItemPage> items(std::string_view cursor, std::size_t limit) const;
+  Result<ItemPage> top_items(std::size_t limit) const;
 
   void rank(RankInput input, Callback<RankReply> done);
   void click(std::vector<ClickInput> clicks, Callback<ClicksReply> done);
@@ -85,6 +86,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   CollectionStats stats(bool with_hash) const;
   std::vector<CurvePoint> history(std::size_t points) const;
   Result<DecisionView> decision(std::string_view text) const;
+  Result<std::vector<DecisionView>> decisions(Position before, std::size_t limit) const;
   void erase_user(std::string_view user, Callback<std::uint64_t> done);
 
   /// Closes windows that have ended; takes a snapshot, and measures, where it is due.
@@ -154,6 +156,10 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void next_page(const RankInput& input, Callback<RankReply> done);
 
   ItemView view_of(const Model& model, ItemIndex item) const;
+
+  // What was ranked (collection_look.cc).
+  DecisionView view_of(const DecisionEvent& event, const Fold::DecisionState& state) const;
+  std::optional<Fold::DecisionState> decision_state(const DecisionId& id) const;
 
   EngineShared& shared_;
   const LogInfo log_;

@@ -152,6 +152,11 @@ class LocalEngine final : public Engine {
     return found == nullptr ? Result<ItemPage>(no_collection()) : found->items(cursor, limit);
   }
 
+  Result<ItemPage> top_items(std::string_view name, std::size_t limit) const override {
+    const auto found = find(name);
+    return found == nullptr ? Result<ItemPage>(no_collection()) : found->top_items(limit);
+  }
+
   void rank(std::string_view name, RankInput input, Callback<RankReply> done) override {
     const auto found = find(name);
     found == nullptr ? done(no_collection()) : found->rank(std::move(input), std::move(done));
@@ -204,6 +209,13 @@ class LocalEngine final : public Engine {
     const auto found = find(name);
     return found == nullptr ? Result<EvaluationJob>(no_collection())
                             : evaluations_.cancel(found->log());
+  }
+
+  Result<std::vector<DecisionView>> decisions(std::string_view name, Position before,
+                                              std::size_t limit) const override {
+    const auto found = find(name);
+    return found == nullptr ? Result<std::vector<DecisionView>>(no_collection())
+                            : found->decisions(before, limit);
   }
 
   void erase_user(std::string_view name, std::string_view user,

@@ -86,6 +86,9 @@ class Engine {
   /// REQUIRES: 1 <= limit <= 1000
   virtual Result<ItemPage> items(std::string_view collection, std::string_view cursor,
                                  std::size_t limit) const = 0;
+  /// RETURNS: the items with the highest scores, highest first; of equal ones the older.
+  /// REQUIRES: 1 <= limit <= 1000. FAILS: kTooLarge (more items than max_scan)
+  virtual Result<ItemPage> top_items(std::string_view collection, std::size_t limit) const = 0;
 
   // Ranking and clicks.
   virtual void rank(std::string_view collection, RankInput input, Callback<RankReply> done) = 0;
@@ -101,6 +104,11 @@ class Engine {
                                                   std::size_t points) const = 0;
   virtual Result<DecisionView> decision(std::string_view collection,
                                         std::string_view decision) const = 0;
+  /// RETURNS: the last decisions before a position of the log, newest first; fewer than `limit`
+  /// where the log's last few thousand events before it have no more. What was clicked is told as
+  /// far as it is remembered, or stands in the same part of the log. FAILS: kCorrupt, kIo
+  virtual Result<std::vector<DecisionView>> decisions(std::string_view collection, Position before,
+                                                      std::size_t limit) const = 0;
 
   // How another ranker would have done on the collection's log, computed in the background.
   /// FAILS: kNotFound, kUnknownName, kInvalidArgument, kUnsupported (ranker and parameters),

@@ -37,8 +37,11 @@ struct ApiCall {
   std::shared_ptr<Reply> reply;
 };
 
-// handlers_system.cc
+// handlers_console.cc
 void handle_front_page(ApiCall& call);
+void handle_console_file(ApiCall& call);
+
+// handlers_system.cc
 void handle_health(ApiCall& call);
 void handle_ready(ApiCall& call);
 void handle_openapi(ApiCall& call);
@@ -64,6 +67,7 @@ void handle_clicks(ApiCall& call);
 void handle_stats(ApiCall& call);
 void handle_history(ApiCall& call);
 void handle_stream(ApiCall& call);
+void handle_list_decisions(ApiCall& call);
 void handle_get_decision(ApiCall& call);
 
 // handlers_evaluate.cc

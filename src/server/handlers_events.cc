@@ -1,6 +1,8 @@
 #include <array>
+#include <limits>
 #include <utility>
 
+#include "src/core/check.h"
 #include "src/server/access.h"
 #include "src/server/handlers.h"
 #include "src/server/json_input.h"
@@ -37,6 +39,26 @@ Result<std::size_t> wanted_points(std::string_view query) {
   const std::optional<std::string>& points = (*values)[0];
   return points ? whole_param(*points, "points", 1, kMaxPoints)
                 : Result<std::size_t>(kDefaultPoints);
+}
+
+struct DecisionsWish {
+  Position before = std::numeric_limits<Position>::max();
+  std::size_t limit = 10;
+};
+
+Result<DecisionsWish> parse_decisions(std::string_view query) {
+  constexpr std::array<std::string_view, 2> kKnown = {"before", "limit"};
+  constexpr std::size_t kMaxLists = 50;
+  HINDSIGHT_ASSIGN_OR_RETURN(const auto values, parse_query(query, kKnown));
+  DecisionsWish wish;
+  if (const std::optional<std::string>& before = values[0]) {
+    HINDSIGHT_ASSIGN_OR_RETURN(
+        wish.before, whole_param(*before, "before", 1, std::numeric_limits<std::int64_t>::max()));
+  }
+  if (const std::optional<std::string>& limit = values[1]) {
+    HINDSIGHT_ASSIGN_OR_RETURN(wish.limit, whole_param(*limit, "limit", 1, kMaxLists));
+  }
+  return wish;
 }
 
 }  // namespace
@@ -102,6 +124,16 @@ void handle_stream(ApiCall& call) {
   response.stream = make_stats_stream(
       {.engine = call.api.engine, .collection = call.collection, .allowed = allowed});
   call.reply->send(std::move(response));
+}
+
+void handle_list_decisions(ApiCall& call) {
+  const Result<DecisionsWish> wish = parse_decisions(call.request.query);
+  if (!wish.ok()) {
+    call.reply->fail(wish.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.decisions(call.collection, wish->before, wish->limit),
+                          decisions_json);
 }
 
 void handle_get_decision(ApiCall& call) {

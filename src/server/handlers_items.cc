@@ -13,12 +13,13 @@ constexpr std::size_t kDefaultPage = 100;
 constexpr std::size_t kMaxPage = 1000;  // as Engine::items asks
 
 struct PageWish {
+  bool by_score = false;
   std::string cursor;
   std::size_t limit = kDefaultPage;
 };
 
 Result<PageWish> parse_page(std::string_view query) {
-  constexpr std::array<std::string_view, 2> kKnown = {"cursor", "limit"};
+  constexpr std::array<std::string_view, 3> kKnown = {"cursor", "limit", "sort"};
   auto values = parse_query(query, kKnown);
   if (!values.ok()) {
     return values.error();
@@ -36,6 +37,16 @@ Result<PageWish> parse_page(std::string_view query) {
       return number.error();
     }
     wish.limit = *number;
+  }
+  if (const std::optional<std::string>& sort = (*values)[2]) {
+    if (*sort != "score" && *sort != "added") {
+      return Error{ErrorCode::kInvalidArgument, "must be added or score", "sort"};
+    }
+    wish.by_score = *sort == "score";
+    if (wish.by_score && (*values)[0]) {
+      return Error{ErrorCode::kInvalidArgument, "the items with the highest scores are one page",
+                   "cursor"};
+    }
   }
   return wish;
 }
@@ -60,7 +71,9 @@ void handle_list_items(ApiCall& call) {
     call.reply->fail(wish.error());
     return;
   }
-  call.reply->send_result(call.api.engine.items(call.collection, wish->cursor, wish->limit),
+  const Engine& engine = call.api.engine;
+  call.reply->send_result(wish->by_score ? engine.top_items(call.collection, wish->limit)
+                                         : engine.items(call.collection, wish->cursor, wish->limit),
                           item_page_json);
 }
 

@@ -8,36 +8,6 @@
 #include "src/server/metrics.h"
 
 namespace hindsight {
-namespace {
-
-constexpr const char* kFrontPage = R"(<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Hindsight</title>
-</head>
-<body>
-<h1>Hindsight {}</h1>
-<p>A server that orders lists, learns from what is clicked, and shows how far it is from the best
-order in hindsight.</p>
-<ul>
-<li><a href="/openapi.yaml">The API's description</a> (OpenAPI)</li>
-<li><a href="/healthz">Is it alive?</a> <a href="/readyz">Is it ready?</a></li>
-</ul>
-<p>Calls under <code>/v1</code> and <code>/metrics</code> need a key:
-<code>Authorization: Bearer KEY</code>.</p>
-</body>
-</html>
-)";
-
-}  // namespace
-
-void handle_front_page(ApiCall& call) {
-  call.reply->send({.content_type = "text/html; charset=utf-8",
-                    .body = fmt::format(fmt::runtime(kFrontPage), call.api.version)});
-}
-
 void handle_health(ApiCall& call) { call.reply->send_json(R"({"status":"alive"})"); }
 
 void handle_ready(ApiCall& call) {

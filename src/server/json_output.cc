@@ -91,6 +91,24 @@ void write_ranked(JsonWriter& json, const std::vector<RankedItem>& items) {
   });
 }
 
+void write_decision(JsonWriter& json, const DecisionView& decision) {
+  json.object([&] {
+    json.key("decision").text(decision.decision);
+    json.key("time_ms").whole_signed(decision.time_ms);
+    json.key("ranker").text(decision.ranker);
+    json.key("model_version").whole(decision.model_version);
+    if (!decision.query.empty()) {
+      json.key("query").text(decision.query);
+    }
+    json.key("items");
+    write_ranked(json, decision.items);
+    json.key("log_propensity").number(decision.log_propensity);
+    json.key("control").flag(decision.control);
+    json.key("open").flag(decision.open);
+    json.key("clicked").texts(decision.clicked);
+  });
+}
+
 }  // namespace
 
 void write_params(JsonWriter& json, const ParamMap& params) {
@@ -195,21 +213,15 @@ std::string clicks_json(const ClicksReply& reply) {
 }
 
 std::string decision_json(const DecisionView& decision) {
+  return json_of([&](JsonWriter& json) { write_decision(json, decision); });
+}
+
+std::string decisions_json(const std::vector<DecisionView>& decisions) {
   return json_of([&](JsonWriter& json) {
     json.object([&] {
-      json.key("decision").text(decision.decision);
-      json.key("time_ms").whole_signed(decision.time_ms);
-      json.key("ranker").text(decision.ranker);
-      json.key("model_version").whole(decision.model_version);
-      if (!decision.query.empty()) {
-        json.key("query").text(decision.query);
-      }
-      json.key("items");
-      write_ranked(json, decision.items);
-      json.key("log_propensity").number(decision.log_propensity);
-      json.key("control").flag(decision.control);
-      json.key("open").flag(decision.open);
-      json.key("clicked").texts(decision.clicked);
+      json.key("decisions").array(decisions, [&](const DecisionView& decision) {
+        write_decision(json, decision);
+      });
     });
   });
 }

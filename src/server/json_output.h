@@ -33,6 +33,7 @@ std::string item_page_json(const ItemPage& page);
 std::string rank_json(const RankReply& reply);
 std::string clicks_json(const ClicksReply& reply);
 std::string decision_json(const DecisionView& decision);
+std::string decisions_json(const std::vector<DecisionView>& decisions);
 std::string erased_json(std::uint64_t events);
 
 struct StatsFormat {

@@ -31,6 +31,7 @@ constexpr Route scoped(std::string_view method, std::string_view pattern, RoleSe
 // clang-format off
 constexpr std::array kRoutes = {
     open_to_all("/", handle_front_page),
+    open_to_all("/assets/{id}", handle_console_file),
     open_to_all("/healthz", handle_health),
     open_to_all("/readyz", handle_ready),
     open_to_all("/openapi.yaml", handle_openapi),
@@ -50,6 +51,7 @@ constexpr std::array kRoutes = {
     scoped("GET", "/v1/collections/{c}/stats", kReaders, handle_stats),
     scoped("GET", "/v1/collections/{c}/history", kReaders, handle_history),
     scoped("GET", "/v1/collections/{c}/stream", kReaders, handle_stream),
+    scoped("GET", "/v1/collections/{c}/decisions", kReaders, handle_list_decisions),
     scoped("GET", "/v1/collections/{c}/decisions/{id}", kReaders, handle_get_decision),
     scoped("POST", "/v1/collections/{c}/evaluate", kAdminOnly, handle_start_evaluation, kBodyLimit),
     scoped("GET", "/v1/collections/{c}/evaluate", kReaders, handle_get_evaluation),

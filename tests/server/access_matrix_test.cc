@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/server/access.h"
+#include "src/server/assets.h"
 #include "src/server/routes.h"
 #include "tests/server/api_fixture.h"
 
@@ -28,6 +29,7 @@ struct Policy {
 const std::vector<Policy>& policies() {
   static const std::vector<Policy> all = {
       {"GET", "/", {"anybody"}},
+      {"GET", "/assets/{id}", {"anybody"}},
       {"GET", "/healthz", {"anybody"}},
       {"GET", "/readyz", {"anybody"}},
       {"GET", "/openapi.yaml", {"anybody"}},
@@ -50,6 +52,7 @@ const std::vector<Policy>& policies() {
       {"GET", "/v1/collections/{c}/stats", {"read"}},
       {"GET", "/v1/collections/{c}/history", {"read"}},
       {"GET", "/v1/collections/{c}/stream", {"read"}},
+      {"GET", "/v1/collections/{c}/decisions", {"read"}},
       {"GET", "/v1/collections/{c}/decisions/{id}", {"read"}},
       {"POST", "/v1/collections/{c}/evaluate", {}, 202, R"({"ranker":"random"})"},
       {"GET", "/v1/collections/{c}/evaluate", {"read"}},
@@ -82,12 +85,17 @@ const Collection kCollections[] = {{"own", true, true},
                                    {"foreign", true, false},
                                    {"missing", false, false}};
 
+std::string sample_id(std::string_view pattern) {
+  if (pattern.starts_with("/assets/")) {
+    return std::string(console_files().front().name);
+  }
+  return pattern.find("decisions") != std::string_view::npos ? "d_1" : "b1";
+}
+
 std::string path_of(std::string_view pattern, const std::string& collection) {
   std::string path(pattern);
   const std::pair<std::string, std::string> parts[] = {
-      {"{c}", collection},
-      {"{u}", "u1"},
-      {"{id}", pattern.find("decisions") != std::string_view::npos ? "d_1" : "b1"}};
+      {"{c}", collection}, {"{u}", "u1"}, {"{id}", sample_id(pattern)}};
   for (const auto& [name, value] : parts) {
     if (const std::size_t at = path.find(name); at != std::string::npos) {
       path.replace(at, name.size(), value);

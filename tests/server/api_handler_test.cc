@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/server/assets.h"
 #include "tests/server/api_fixture.h"
 
 namespace hindsight {
@@ -322,12 +323,52 @@ TEST_F(ApiTest, HealthNeedsNoKeyAndReadinessTellsNoSecrets) {
   EXPECT_EQ(ask("GET", "/healthz", {.key = ""}).status, 200) << "alive, though not ready";
 }
 
-TEST_F(ApiTest, TheFrontPageSaysWhatThisIs) {
+TEST_F(ApiTest, TheFrontPageIsTheConsoleAndNamesFilesThatAreThere) {
   const Answer page = ask("GET", "/", {.key = ""});
   EXPECT_EQ(page.status, 200);
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
-  EXPECT_NE(page.body.find("Hindsight 1.2.3"), std::string::npos);
-  EXPECT_NE(page.body.find("/openapi.yaml"), std::string::npos);
+  EXPECT_EQ(page.header("Content-Security-Policy").find("unsafe"), std::string::npos);
+  EXPECT_NE(page.header("Content-Security-Policy").find("script-src 'self';"), std::string::npos);
+  EXPECT_EQ(page.header("Cache-Control"), "") << "no-store, as every answer";
+  std::size_t named = 0;
+  for (const ConsoleFile& file : console_files()) {
+    const Answer answer = ask("GET", "/assets/" + std::string(file.name), {.key = ""});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.content_type, file.content_type);
+    EXPECT_EQ(answer.body, file.bytes);
+    EXPECT_NE(answer.header("Cache-Control").find("immutable"), std::string::npos);
+    named += page.body.find("/assets/" + std::string(file.name)) != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(named, 3U) << "a script, a style and an icon";
+  EXPECT_EQ(ask("GET", "/assets/none.js", {.key = ""}).status, 404);
+  EXPECT_EQ(ask("GET", "/assets/..%2Findex.html", {.key = ""}).status, 404);
+}
+
+TEST_F(ApiTest, ItemsMayBeAskedForByTheirScores) {
+  ask("POST", books("/items"), {.body = R"({"items":[{"id":"a"},{"id":"b"},{"id":"c"}]})"});
+  const Answer top = ask("GET", books("/items"), {.query = "sort=score&limit=2"});
+  EXPECT_EQ(top.status, 200);
+  EXPECT_EQ(top.at("/items/0/id"), "c");
+  EXPECT_EQ(top.at("/items/1/id"), "b");
+  EXPECT_EQ(top.body.find("next_cursor"), std::string::npos);
+  EXPECT_EQ(ask("GET", books("/items"), {.query = "sort=added"}).at("/items/0/id"), "a");
+  EXPECT_EQ(ask("GET", books("/items"), {.query = "sort=name"}).at("/error/field"), "sort");
+  EXPECT_EQ(ask("GET", books("/items"), {.query = "sort=score&cursor=a"}).at("/error/field"),
+            "cursor");
+}
+
+TEST_F(ApiTest, DecisionsAreListedBeforeAPosition) {
+  const Answer lists = ask("GET", books("/decisions"), {.query = "before=12&limit=3"});
+  EXPECT_EQ(lists.status, 200);
+  EXPECT_EQ(lists.at("/decisions/0/decision"), "d_1");
+  EXPECT_EQ(lists.at("/decisions/0/items/0/id"), "b1");
+  EXPECT_EQ(engine.last_before, 12U);
+  EXPECT_EQ(engine.last_limit, 3U);
+  EXPECT_EQ(ask("GET", books("/decisions")).status, 200);
+  EXPECT_GT(engine.last_before, std::uint64_t{1} << 60) << "the newest";
+  for (const char* query : {"before=0", "before=-1", "before=x", "limit=0", "limit=51", "at=1"}) {
+    EXPECT_EQ(ask("GET", books("/decisions"), {.query = query}).status, 400) << query;
+  }
 }
 
 TEST_F(ApiTest, TheRegistryIsListed) {

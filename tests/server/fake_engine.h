@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <new>
@@ -42,6 +43,8 @@ class FakeEngine final : public Engine {
   EvaluationJob job;  // of every collection
   mutable bool last_with_hash = false;
   mutable std::size_t last_points = 0;
+  mutable Position last_before = 0;
+  mutable std::size_t last_limit = 0;
 
   void add(const std::string& name) { held[name].config.ranker = "klrank"; }
 
@@ -146,6 +149,16 @@ class FakeEngine final : public Engine {
     return page;
   }
 
+  /// Those of items(), from the last to the first.
+  Result<ItemPage> top_items(std::string_view collection, std::size_t limit) const override {
+    Result<ItemPage> page = items(collection, "", 1000);
+    if (page.ok()) {
+      std::reverse(page->items.begin(), page->items.end());
+      page->items.resize(std::min(limit, page->items.size()));
+    }
+    return page;
+  }
+
   void rank(std::string_view collection, RankInput input, Callback<RankReply> done) override {
     const Result<const Held*> one = find(collection);
     last_rank = input;
@@ -214,6 +227,15 @@ class FakeEngine final : public Engine {
     view.items = {{"b1", 0.5, 0.25, false}};
     view.clicked = {"b1"};
     return view;
+  }
+
+  Result<std::vector<DecisionView>> decisions(std::string_view collection, Position before,
+                                              std::size_t limit) const override {
+    last_before = before;
+    last_limit = limit;
+    const Result<DecisionView> one = decision(collection, "d_1");
+    return one.ok() ? Result<std::vector<DecisionView>>(std::vector<DecisionView>{*one})
+                    : one.error();
   }
 
   void erase_user(std::string_view collection, std::string_view user,

@@ -1,19 +1,29 @@
 // What stands around a drawing: the legend that switches series, and the tooltip.
-"use strict";
+import type uPlot from "uplot";
 
-function element(tag, className, text) {
+/** One series, as legend and tooltip show it. */
+export interface Entry {
+  name: string;
+  property: string; // of the style sheet: its colour
+  colour: string;   // the same in the present theme
+  bar?: boolean;
+  dashed?: boolean;
+  dotted?: boolean;
+  thick?: boolean;
+  hidden: boolean;
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(tag: K, className = "", text = ""): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
   if (className) {
     made.className = className;
   }
-  if (text !== undefined) {
-    made.textContent = text;
-  }
+  made.textContent = text;
   return made;
 }
 
 /** The sample of a series' stroke or fill that legend and tooltip show. */
-function mark(entry) {
+export function mark(entry: Entry): HTMLElement {
   const made = element("span", "mark");
   made.setAttribute("aria-hidden", "true");
   if (entry.bar) {
@@ -21,15 +31,16 @@ function mark(entry) {
     made.style.background = entry.colour;
   } else {
     made.style.borderTopColor = entry.colour;
-    made.classList.toggle("dashed", entry.dashed);
-    made.classList.toggle("dotted", entry.dotted);
-    made.classList.toggle("thick", entry.thick);
+    made.classList.toggle("dashed", entry.dashed === true);
+    made.classList.toggle("dotted", entry.dotted === true);
+    made.classList.toggle("thick", entry.thick === true);
   }
   return made;
 }
 
-/** Buttons that switch series; `entries` are {name, colour, hidden, …}, one per series. */
-function makeLegend(entries, onToggle, onFocus) {
+/** Buttons that switch series, one per entry. */
+export function makeLegend(
+  entries: Entry[], onToggle: (index: number) => void, onFocus: (index: number | null) => void): HTMLUListElement {
   const list = element("ul", "legend");
   entries.forEach((entry, index) => {
     const button = element("button");
@@ -54,15 +65,18 @@ function makeLegend(entries, onToggle, onFocus) {
   return list;
 }
 
-/**
- * A tooltip that follows the cursor. `describe(u)` gives {head, rows: [{entry, text}]}, or null where
- * there is nothing to say.
- */
-function tooltipPlugin(describe) {
+export interface Said {
+  head: string;
+  rows: { entry: Entry; text: string }[];
+}
+
+/** A tooltip that follows the cursor. `describe` gives null where there is nothing to say. */
+export function tooltipPlugin(describe: (u: uPlot) => Said | null): uPlot.Plugin {
   const tip = element("div", "tip");
   tip.hidden = true;
-  const place = (u) => {
-    const { left, top } = u.cursor;
+  const place = (u: uPlot): void => {
+    const left = u.cursor.left ?? 0;
+    const top = u.cursor.top ?? 0;
     const onRight = left + tip.offsetWidth + 16 <= u.over.clientWidth;
     const x = onRight ? left + 14 : left - tip.offsetWidth - 14;
     const y = Math.min(Math.max(top - tip.offsetHeight / 2, -8), u.over.clientHeight - tip.offsetHeight + 8);
@@ -78,9 +92,9 @@ function tooltipPlugin(describe) {
         u.over.addEventListener("mouseleave", () => { tip.hidden = true; });
       },
       setCursor: (u) => {
-        const said = u.cursor.left < 0 ? null : describe(u);
+        const said = (u.cursor.left ?? -1) < 0 ? null : describe(u);
         tip.hidden = said === null || said.rows.length === 0;
-        if (tip.hidden) {
+        if (said === null || tip.hidden) {
           return;
         }
         tip.replaceChildren(element("strong", "", said.head));

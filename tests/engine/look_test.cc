@@ -1,0 +1,153 @@
+// What can be looked at: the items with the highest scores, and the lists that were made.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/engine_support/engine_world.h"
+
+namespace hindsight {
+namespace {
+
+constexpr Position kNow = 1'000'000'000;
+const std::vector<std::string> kIds = {"a", "b", "c", "d"};
+
+class Look : public testing::Test {
+ protected:
+  Look() {
+    CollectionPatch patch;
+    patch.seed = 7;
+    patch.window_ms = 1000;
+    EXPECT_TRUE(world_.put("books", patch).ok());
+    EXPECT_TRUE(world_.add_ids("books", kIds).ok());
+  }
+  std::string decide() {
+    const auto reply = world_.rank_ids("books", kIds);
+    EXPECT_TRUE(reply.ok());
+    return reply.ok() ? reply->decision : "";
+  }
+  void pick(const std::string& item, int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_TRUE(world_.click("books", decide(), item).ok());
+    }
+    world_.stats("books");
+  }
+  std::vector<std::string> lists_before(Position before, std::size_t limit) {
+    world_.stats("books");
+    const auto lists = world_.engine().decisions("books", before, limit);
+    EXPECT_TRUE(lists.ok());
+    std::vector<std::string> ids;
+    for (const DecisionView& list : *lists) {
+      ids.push_back(list.decision);
+    }
+    return ids;
+  }
+
+  EngineWorld world_;
+};
+
+TEST_F(Look, TopItemsHaveTheHighestScoresFirst) {
+  pick("c", 5);
+  pick("b", 2);
+  const auto top = world_.engine().top_items("books", 1000);
+  ASSERT_TRUE(top.ok());
+  ASSERT_EQ(top->items.size(), 4U);
+  EXPECT_TRUE(top->next_cursor.empty());
+  EXPECT_EQ(top->items[0].id, "c");
+  EXPECT_EQ(top->items[0].picks, 5U);
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_GE(top->items[i - 1].score, top->items[i].score);
+  }
+  const auto two = world_.engine().top_items("books", 2);
+  ASSERT_EQ(two->items.size(), 2U);
+  EXPECT_EQ(two->items[1].id, top->items[1].id);
+}
+
+TEST_F(Look, EqualScoresStandInTheOrderOfAddingAndRemovedItemsNowhere) {
+  ASSERT_TRUE(world_.remove("books", "b").ok());
+  world_.stats("books");
+  const auto top = world_.engine().top_items("books", 10);
+  ASSERT_EQ(top->items.size(), 3U);
+  EXPECT_EQ(top->items[0].id, "a");
+  EXPECT_EQ(top->items[1].id, "c");
+  EXPECT_EQ(top->items[2].id, "d");
+}
+
+TEST_F(Look, ALibraryBeyondMaxScanIsNotSorted) {
+  CollectionPatch patch;
+  patch.max_scan = 3;
+  ASSERT_TRUE(world_.put("books", patch).ok());
+  world_.stats("books");
+  const auto top = world_.engine().top_items("books", 2);
+  ASSERT_FALSE(top.ok());
+  EXPECT_EQ(top.error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(world_.engine().top_items("none", 2).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Look, DecisionsComeNewestFirstAndBeforeAPosition) {
+  std::vector<std::string> made;
+  std::vector<Position> ends;
+  for (int i = 0; i < 5; ++i) {
+    made.push_back(decide());
+    ends.push_back(world_.stats("books").position);
+  }
+  EXPECT_EQ(lists_before(kNow, 2), (std::vector<std::string>{made[4], made[3]}));
+  EXPECT_EQ(lists_before(kNow, 50), (std::vector<std::string>{made.rbegin(), made.rend()}));
+  EXPECT_EQ(lists_before(ends[2] + 1, 1), std::vector<std::string>{made[2]});
+  EXPECT_EQ(lists_before(ends[2], 1), std::vector<std::string>{made[1]});
+  EXPECT_TRUE(lists_before(1, 10).empty());
+  EXPECT_EQ(world_.engine().decisions("none", kNow, 1).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Look, AListedDecisionIsTheOneThatItsIdNames) {
+  const std::string id = decide();
+  ASSERT_TRUE(world_.click("books", id, "b").ok());
+  world_.stats("books");
+  const auto listed = world_.engine().decisions("books", kNow, 1);
+  const auto named = world_.engine().decision("books", id);
+  ASSERT_TRUE(named.ok());
+  ASSERT_EQ(listed->size(), 1U);
+  const DecisionView& one = listed->front();
+  EXPECT_EQ(one.decision, named->decision);
+  EXPECT_EQ(one.time_ms, named->time_ms);
+  EXPECT_EQ(one.clicked, std::vector<std::string>{"b"});
+  EXPECT_TRUE(one.open);
+  ASSERT_EQ(one.items.size(), named->items.size());
+  for (std::size_t i = 0; i < one.items.size(); ++i) {
+    EXPECT_EQ(one.items[i].id, named->items[i].id);
+    EXPECT_EQ(one.items[i].score, named->items[i].score);
+  }
+}
+
+TEST_F(Look, ClicksOfForgottenDecisionsAreReadFromTheLog) {
+  const std::string id = decide();
+  ASSERT_TRUE(world_
+                  .clicks("books", {{.decision = id, .item = "b", .event = ""},
+                                    {.decision = id, .item = "nobody", .event = ""},
+                                    {.decision = id, .item = "b", .event = "again"}})
+                  .ok());
+  constexpr std::int64_t kDay = 24LL * 3600 * 1000;
+  for (int i = 0; i < 3; ++i) {
+    world_.pass(2 * kDay);
+    world_.tick();
+  }
+  ASSERT_FALSE(world_.engine().decision("books", id).ok()) << "it is still remembered";
+  const auto listed = world_.engine().decisions("books", kNow, 1);
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().decision, id);
+  EXPECT_EQ(listed->front().clicked, std::vector<std::string>{"b"});
+  EXPECT_FALSE(listed->front().open);
+}
+
+TEST_F(Look, ManyEventsBetweenListsAreStillFoundBehind) {
+  const std::string id = decide();
+  world_.stats("books");
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(world_.add_ids("books", {std::to_string(i) + " more"}).ok());
+  }
+  EXPECT_EQ(lists_before(kNow, 3), std::vector<std::string>{id});
+}
+
+}  // namespace
+}  // namespace hindsight

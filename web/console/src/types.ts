@@ -1,0 +1,159 @@
+// The API's answers, as docs/openapi.yaml has them.
+
+export type ParamValue = number | string | boolean;
+export type OnUnknown = "add" | "append" | "error";
+
+export interface Settings {
+  ranker: string;
+  params: Record<string, ParamValue>;
+  seed: number;
+  window_seconds: number;
+  on_unknown: OnUnknown;
+  control: number;
+  log_queries: boolean;
+  decisions_before_reply: boolean;
+  max_open: number;
+  max_scan: number;
+  memory_budget: number;
+  retain_days: number;
+}
+
+export interface Collection extends Settings {
+  name: string;
+  era: number;
+  building: boolean;
+  items: number;
+}
+
+export type CollectionWish = Partial<Settings> & { history?: "replay" | "discard" };
+
+export interface PutOutcome extends Collection {
+  outcome: "created" | "changed" | "unchanged";
+}
+
+export const CLICK_OUTCOMES = ["learned", "pending", "duplicate", "late", "unjoined", "quarantined"] as const;
+export type ClickOutcome = (typeof CLICK_OUTCOMES)[number];
+
+export interface KlCost {
+  choice_set: string;
+  clicks: number;
+  served: number | null;
+  learned: number | null;
+  bound: number | null;
+  data_bound: number | null;
+  hindsight?: number | null;
+  regret?: number | null;
+}
+
+export interface Arm {
+  decisions: number;
+  clicks: number;
+  first_rate: number | null;
+  ndcg: number | null;
+}
+
+export interface Stats {
+  clicks: Record<ClickOutcome | "received", number>;
+  decisions: number;
+  open_decisions: number;
+  closed_early: number;
+  items: number;
+  era: number;
+  building: boolean;
+  kl_cost: KlCost | null;
+  first_rate: number | null;
+  ndcg: number | null;
+  arms?: { ranker: Arm; control: Arm };
+  quarantine_reasons: Record<string, number>;
+  model_hash?: string;
+  position: number;
+  head: number;
+  snapshot_position: number;
+  memory_bytes: number;
+  model: Record<string, string>;
+}
+
+export interface Item {
+  id: string;
+  topics: string[];
+  features: Record<string, number>;
+  links: string[];
+  score: number | null;
+  picks: number;
+  decayed_picks: [number, number];
+  added_ms: number;
+  age_ms: number;
+}
+
+export interface ItemPage {
+  items: Item[];
+  next_cursor?: string;
+}
+
+export interface RankedItem {
+  id: string;
+  score: number | null;
+  prob_first: number | null;
+  unknown?: boolean;
+}
+
+export interface Ranked {
+  decision: string;
+  items: RankedItem[];
+  log_propensity: number | null;
+  model_version: number;
+  control: boolean;
+  candidates: number;
+}
+
+export interface RankWish {
+  query?: string;
+  candidates?: string[];
+  topic?: string;
+  k?: number;
+  user?: string;
+}
+
+export interface ClicksReply {
+  accepted: number;
+  duplicate: number;
+  late: number;
+  unjoined: number;
+  quarantined: number;
+}
+
+export interface Decision {
+  decision: string;
+  time_ms: number;
+  ranker: string;
+  model_version: number;
+  query?: string;
+  items: RankedItem[];
+  log_propensity: number | null;
+  control: boolean;
+  open: boolean;
+  clicked: string[];
+}
+
+export interface ParamSpec {
+  name: string;
+  type: "number" | "integer" | "switch" | "word";
+  default: ParamValue;
+  minimum?: number | null;
+  minimum_excluded?: boolean;
+  maximum?: number | null;
+  words?: string[];
+  help: string;
+}
+
+export interface Ranker {
+  name: string;
+  summary: string;
+  paper: string;
+  guarantee: string;
+  assumptions: string;
+  learns: "immediate" | "on_close";
+  law: string;
+  sublinear: boolean;
+  params: ParamSpec[];
+}
