@@ -1,46 +1,60 @@
 // The collection's past as curves: asked of the server once in a while, and continued by the stream in between.
 import type { Api } from "./api";
-import type { Stats } from "./types";
+import type { Comparison, Measured, Paid, Stats } from "./types";
 
-/** What was known when an event had been learned. Sums are over the era's learned clicks. */
+/** What was known at one moment. Costs are sums over the era's clicks, rates over all since the collection was made. */
 export interface HistoryPoint {
   time_ms: number;
   position: number;
   era: number;
-  decisions: number;
+  clicks: number; // that the costs are of
+  cost: (Paid & Comparison) | null; // none where the ranker has no bound
+  rated: number; // clicks that the rates are of
+  first: number; // of these, on the first item
+  ndcg_sum: number;
+}
+
+interface ArmCounts {
   clicks: number;
-  learned: number | null;
-  served: number | null;
-  hindsight: number | null;
-  regret: number | null;
-  bound: number | null;
-  data_bound: number | null;
-  first_rate: number | null;
-  ndcg: number | null;
+  first_clicks: number;
+  ndcg_sum: number;
+}
+
+interface ServerPoint {
+  era: number;
+  time_ms: number;
+  position: number;
+  kl_cost: (Paid & Comparison) | null;
+  ranker: ArmCounts;
 }
 
 export async function loadHistory(api: Api, collection: string, points: number, signal: AbortSignal): Promise<HistoryPoint[]> {
-  const reply = await api.of<{ points: HistoryPoint[] }>(collection, "history", { points }, signal);
-  return reply.points;
+  const reply = await api.of<{ points: ServerPoint[] }>(collection, "history", { points }, signal);
+  return reply.points.map((point) => ({
+    time_ms: point.time_ms,
+    position: point.position,
+    era: point.era,
+    clicks: point.kl_cost?.clicks ?? point.ranker.clicks,
+    cost: point.kl_cost,
+    rated: point.ranker.clicks,
+    first: point.ranker.first_clicks,
+    ndcg_sum: point.ranker.ndcg_sum,
+  }));
 }
 
-/** The present, as the stream tells it. */
+/** The present, as the stream tells it; what was measured belongs to an earlier moment. */
 export function pointOf(stats: Stats, now: number): HistoryPoint {
+  const rated = stats.arms?.ranker.clicks ?? stats.clicks.learned;
   const cost = stats.kl_cost;
   return {
     time_ms: now,
     position: stats.position,
     era: stats.era,
-    decisions: stats.decisions,
-    clicks: cost?.clicks ?? stats.clicks.learned,
-    learned: cost?.learned ?? null,
-    served: cost?.served ?? null,
-    hindsight: cost?.hindsight ?? null,
-    regret: cost?.regret ?? null,
-    bound: cost?.bound ?? null,
-    data_bound: cost?.data_bound ?? null,
-    first_rate: stats.first_rate,
-    ndcg: stats.ndcg,
+    clicks: cost?.clicks ?? rated,
+    cost: cost === null ? null : { ...cost, hindsight: null, regret: null, regret_upper: null },
+    rated,
+    first: (stats.first_rate ?? 0) * rated,
+    ndcg_sum: (stats.ndcg ?? 0) * rated,
   };
 }
 
@@ -51,5 +65,37 @@ export function appendPoint(points: HistoryPoint[], point: HistoryPoint): boolea
     return false;
   }
   points.push(point);
+  return true;
+}
+
+/** Puts the comparison with hindsight, which comes later than its moment, in its place. RETURNS: whether it was new. */
+export function insertMeasured(points: HistoryPoint[], stats: Stats): boolean {
+  const measured: Measured | null = stats.kl_cost?.measured ?? null;
+  if (stats.kl_cost === null || measured === null) {
+    return false;
+  }
+  const { hindsight, regret, regret_upper } = stats.kl_cost;
+  const cost = { ...measured, hindsight, regret, regret_upper };
+  let place = points.length;
+  while (place > 0 && (points[place - 1]?.position ?? 0) > measured.position) {
+    --place;
+  }
+  const before = points[place - 1];
+  if (before?.position === measured.position && before.era === stats.era) {
+    const known = before.cost?.hindsight === hindsight;
+    before.cost = cost;
+    return !known;
+  }
+  points.splice(place, 0, {
+    time_ms: measured.time_ms,
+    position: measured.position,
+    era: stats.era,
+    clicks: measured.clicks,
+    cost,
+    // Rates change slowly: those of the neighbour.
+    rated: before?.rated ?? 0,
+    first: before?.first ?? 0,
+    ndcg_sum: before?.ndcg_sum ?? 0,
+  });
   return true;
 }

@@ -34,22 +34,47 @@ export interface PutOutcome extends Collection {
 export const CLICK_OUTCOMES = ["learned", "pending", "duplicate", "late", "unjoined", "quarantined"] as const;
 export type ClickOutcome = (typeof CLICK_OUTCOMES)[number];
 
-export interface KlCost {
-  choice_set: string;
+/** Costs are sums over clicks, in nats. */
+export interface Paid {
   clicks: number;
   served: number | null;
   learned: number | null;
   bound: number | null;
   data_bound: number | null;
-  hindsight?: number | null;
-  regret?: number | null;
 }
+
+/** With the best fixed policy in hindsight; null where it was not measured. */
+export interface Comparison {
+  hindsight: number | null;
+  regret: number | null;
+  regret_upper: number | null;
+}
+
+export interface Measured extends Paid {
+  sampled: boolean;
+  sample: number;
+  error: number | null;
+  time_ms: number;
+  position: number;
+}
+
+export interface KlCost extends Paid, Comparison {
+  choice_set: string;
+  refresh: "on" | "off" | "dropped" | "unsupported";
+  measured: Measured | null; // the moment that the comparison is of
+}
+
+type Interval = [number, number] | null;
 
 export interface Arm {
   decisions: number;
   clicks: number;
+  click_rate: number | null;
+  click_rate_95: Interval;
   first_rate: number | null;
+  first_rate_95: Interval;
   ndcg: number | null;
+  ndcg_95: Interval;
 }
 
 export interface Stats {

@@ -2,8 +2,8 @@
 import { onReconnect, repeat, run, type Context } from "../context";
 import { fill, h } from "../dom";
 import { count, figure, moment, plural, share } from "../format";
-import { appendPoint, loadHistory, pointOf, type HistoryPoint } from "../history";
-import type { Stats } from "../types";
+import { appendPoint, insertMeasured, loadHistory, pointOf, type HistoryPoint } from "../history";
+import type { Arm, KlCost, Stats } from "../types";
 import { Accounting } from "../widgets/accounting";
 import { DecisionPanel } from "../widgets/decision_panel";
 import { Health } from "../widgets/health";
@@ -16,6 +16,14 @@ import { boundUsed } from "./overview";
 
 const HISTORY_POINTS = 2000;
 const RELOAD_MS = 20_000;
+
+/** Why there may be no regret to show. */
+const REFRESH: Record<KlCost["refresh"], string> = {
+  on: "not measured yet",
+  off: "switched off: insight_share is 0",
+  dropped: "events of this era were dropped",
+  unsupported: "this ranker has no bound",
+};
 
 export class LiveTab {
   private readonly tiles = {
@@ -61,20 +69,20 @@ export class LiveTab {
 
   set(stats: Stats): void {
     const cost = stats.kl_cost;
-    const clicks = cost?.clicks ?? 0;
-    const regret = cost?.regret ?? null;
+    const measured = cost?.measured ?? null;
     this.tiles.decisions.set(count(stats.decisions), plural(stats.open_decisions, "open list"));
     this.tiles.learned.set(count(stats.clicks.learned), `of ${count(stats.clicks.received)} received`);
     this.tiles.first.set(share(stats.first_rate));
     this.tiles.ndcg.set(figure(stats.ndcg));
-    this.tiles.regret.set(regret !== null && clicks > 0 ? figure(regret / clicks) : "–",
-      cost === null ? "this ranker has no bound" : `nats, over ${plural(clicks, "click")}`);
-    this.tiles.bound.set(share(boundUsed(stats)), cost?.bound ? `bound ${figure(cost.bound)} nats` : "");
+    this.tiles.regret.set(measured && measured.clicks > 0 ? figure(Number(((cost?.regret ?? 0) / measured.clicks).toPrecision(3))) : "–",
+      cost === null ? REFRESH.unsupported : measured ? `nats, at ${plural(measured.clicks, "click")}` : REFRESH[cost.refresh]);
+    this.tiles.bound.set(share(boundUsed(stats)), measured?.bound ? `of ${figure(Math.round(measured.bound))} nats` : "");
     this.accounting.set(stats);
     this.health.set(stats);
     this.setModel(stats);
     this.setArms(stats);
-    if (appendPoint(this.points, pointOf(stats, Date.now()))) {
+    const measuredAnew = insertMeasured(this.points, stats);
+    if (appendPoint(this.points, pointOf(stats, Date.now())) || measuredAnew) {
       this.draw();
     }
   }
@@ -111,13 +119,19 @@ export class LiveTab {
     if (stats.arms === undefined) {
       return;
     }
-    const row = (name: string, arm: NonNullable<Stats["arms"]>["ranker"]): HTMLElement => h("tr", {}, h("th", { scope: "row" }, name),
-      h("td", { class: "right" }, count(arm.decisions)), h("td", { class: "right" }, count(arm.clicks)),
-      h("td", { class: "right" }, share(arm.first_rate)), h("td", { class: "right" }, figure(arm.ndcg)));
+    const cell = (value: string, interval?: string): HTMLElement => h("td", { class: "right" }, value,
+      interval && h("span", { class: "interval" }, interval));
+    const between = (range: Arm["ndcg_95"], write: (value: number) => string): string =>
+      (range === null ? "" : `${write(range[0])} to ${write(range[1])}`);
+    const row = (name: string, arm: Arm): HTMLElement => h("tr", {}, h("th", { scope: "row" }, name),
+      cell(count(arm.decisions)), cell(count(arm.clicks)),
+      cell(share(arm.click_rate), between(arm.click_rate_95, share)), cell(share(arm.first_rate), between(arm.first_rate_95, share)),
+      cell(figure(arm.ndcg), between(arm.ndcg_95, (value) => value.toFixed(3))));
     fill(this.arms, h("h2", {}, "Beside the caller's own order", help("arms", "this comparison")), h("div", { class: "scroll" },
-      h("table", {}, h("caption", { class: "unseen" }, "The ranker and the caller's order"),
-        h("thead", {}, h("tr", {}, ...["Order", "Lists", "Clicks", "Click-first", "NDCG"].map((name, i) =>
+      h("table", {}, h("caption", { class: "unseen" }, "The ranker and the caller's order, with 95% confidence intervals"),
+        h("thead", {}, h("tr", {}, ...["Order", "Lists", "Clicks", "Lists clicked", "Click-first", "NDCG"].map((name, i) =>
           h("th", { scope: "col", class: i > 0 && "right" }, name)))),
-        h("tbody", {}, row("Ranker", stats.arms.ranker), row("Caller's order", stats.arms.control)))));
+        h("tbody", {}, row("Ranker", stats.arms.ranker), row("Caller's order", stats.arms.control)))),
+    h("p", { class: "hint" }, "The ranges are 95% confidence intervals."));
   }
 }

@@ -29,9 +29,9 @@ async function statsOf(context: Context, collections: Collection[]): Promise<Map
 
 /** The regret as a part of what its bound allows. */
 export function boundUsed(stats: Stats): number | null {
-  const cost = stats.kl_cost;
-  const regret = cost?.regret;
-  return cost?.bound && regret !== null && regret !== undefined ? Math.max(0, regret) / cost.bound : null;
+  const regret = stats.kl_cost?.regret ?? null;
+  const bound = stats.kl_cost?.measured?.bound ?? null;
+  return regret !== null && bound !== null && bound > 0 ? Math.max(0, regret) / bound : null;
 }
 
 function row(collection: Collection, stats: Stats | undefined): HTMLElement {

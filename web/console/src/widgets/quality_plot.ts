@@ -1,4 +1,4 @@
-// How often users click first, and how high up they click: since the beginning of the era, and of late.
+// How often users click first, and how high up they click: since the beginning, and of late.
 import { fill, h } from "../dom";
 import { figure, share } from "../format";
 import type { HistoryPoint } from "../history";
@@ -7,18 +7,14 @@ import { segmented } from "./segmented";
 import { empty, loading } from "./states";
 
 type Span = "all" | "recent";
-type Rate = "first_rate" | "ndcg";
+type Rate = "first" | "ndcg_sum";
 const PARTS = 25; // of late: the last 1/25 of the curve
 
-/** The mean between two points of which each knows the mean since the beginning. */
+/** The mean over the clicks between two points, of which each has the sum since the beginning. */
 export function meanBetween(from: HistoryPoint | undefined, to: HistoryPoint, rate: Rate): number | null {
-  const now = to[rate];
-  const before = from?.[rate] ?? 0;
-  const clicks = to.clicks - (from?.clicks ?? 0);
-  if (now === null || clicks <= 0) {
-    return null;
-  }
-  return Math.min(1, Math.max(0, (now * to.clicks - before * (from?.clicks ?? 0)) / clicks));
+  const clicks = to.rated - (from?.rated ?? 0);
+  const mean = (to[rate] - (from?.[rate] ?? 0)) / clicks;
+  return clicks > 0 ? Math.min(1, Math.max(0, mean)) : null;
 }
 
 export class QualityPlot {
@@ -38,7 +34,7 @@ export class QualityPlot {
     });
     this.element = h("section", { class: "card no-plot", id: "quality" },
       h("header", { class: "card-head" }, h("h2", {}, "What users click"),
-        segmented<Span>("Over which time", [{ value: "all", name: "Whole era" }, { value: "recent", name: "Of late" }], this.span,
+        segmented<Span>("Over which time", [{ value: "all", name: "Since the start" }, { value: "recent", name: "Of late" }], this.span,
           (value) => { this.span = value; this.draw(); })),
       this.body);
   }
@@ -53,8 +49,7 @@ export class QualityPlot {
   }
 
   private draw(): void {
-    const era = this.points[this.points.length - 1]?.era ?? 0;
-    this.shown = this.points.filter((point) => point.era === era && point.clicks > 0 && point.first_rate !== null);
+    this.shown = this.points.filter((point) => point.rated > 0);
     const last = this.shown[this.shown.length - 1];
     if (last === undefined) {
       this.element.classList.add("no-plot");
@@ -71,18 +66,15 @@ export class QualityPlot {
       xLabel: "time",
       share: true,
       curves: [
-        { id: "first", name: "Click-first rate", property: "--series-1", meaning: "first_rate", thick: true, values: this.values("first_rate") },
-        { id: "ndcg", name: "NDCG", property: "--series-3", meaning: "ndcg", thick: true, values: this.values("ndcg") },
+        { id: "first", name: "Click-first rate", property: "--series-1", meaning: "first_rate", thick: true, values: this.values("first") },
+        { id: "ndcg", name: "NDCG", property: "--series-3", meaning: "ndcg", thick: true, values: this.values("ndcg_sum") },
       ],
-      summary: `Over this era ${share(last.first_rate)} of the clicks went to the first item; NDCG is ${figure(last.ndcg)}.`,
+      summary: `Of all clicks ${share(last.first / last.rated)} went to the first item of their list; NDCG is ${figure(Number((last.ndcg_sum / last.rated).toPrecision(4)))}.`,
     });
   }
 
   private values(rate: Rate): (number | null)[] {
-    if (this.span === "all") {
-      return this.shown.map((point) => point[rate]);
-    }
-    const back = Math.max(1, Math.round(this.shown.length / PARTS));
+    const back = this.span === "all" ? this.shown.length : Math.max(1, Math.round(this.shown.length / PARTS));
     return this.shown.map((point, i) => meanBetween(this.shown[i - back], point, rate));
   }
 }

@@ -3,6 +3,7 @@
 import { h, fill } from "../dom";
 import { count, figure } from "../format";
 import type { HistoryPoint } from "../history";
+import type { Comparison, Paid } from "../types";
 import { Plot, type Curve } from "./plot";
 import { segmented } from "./segmented";
 import { empty, failed, loading } from "./states";
@@ -71,7 +72,7 @@ export class RegretPlot {
       fill(this.body, empty("No clicks yet", "As soon as clicks are learned, their cost is drawn here beside the best policy in hindsight."));
       return;
     }
-    if (last.served === null && last.learned === null) {
+    if (last.cost === null) {
       this.element.classList.add("no-plot");
       fill(this.body, empty("No regret to show", "This ranker's theory gives no bound on the K-L cost. The KLRank rankers do."));
       return;
@@ -90,40 +91,42 @@ export class RegretPlot {
     });
   }
 
-  private values(read: (point: HistoryPoint) => number | null): (number | null)[] {
+  private values(read: (cost: Paid & Comparison) => number | null): (number | null)[] {
     return this.shown.map((point) => {
-      const value = read(point);
+      const value = point.cost === null ? null : read(point.cost);
       return value === null || this.scale === "sum" ? value : value / point.clicks;
     });
   }
 
   private costs(): Curve[] {
     return [
-      { id: "served", name: "Served", property: "--series-1", meaning: "served", thick: true, values: this.values((p) => p.served) },
-      { id: "learned", name: "Learned", property: "--series-6", meaning: "learned_cost", hidden: true, values: this.values((p) => p.learned) },
-      { id: "hindsight", name: "Best in hindsight", property: "--series-3", meaning: "hindsight", thick: true, values: this.values((p) => p.hindsight) },
+      { id: "served", name: "Served", property: "--series-1", meaning: "served", thick: true, values: this.values((cost) => cost.served) },
+      { id: "learned", name: "Learned", property: "--series-6", meaning: "learned_cost", hidden: true, values: this.values((cost) => cost.learned) },
+      { id: "hindsight", name: "Best in hindsight", property: "--series-3", meaning: "hindsight", thick: true, values: this.values((cost) => cost.hindsight) },
       { id: "data", name: "Hindsight + data-dependent bound", property: "--series-5", meaning: "data_bound", dashed: true,
-        values: this.values((p) => plus(p.hindsight, p.data_bound)) },
+        values: this.values((cost) => plus(cost.hindsight, cost.data_bound)) },
       { id: "theorem", name: "Hindsight + theorem's bound", property: "--series-2", meaning: "bound", dotted: true,
-        values: this.values((p) => plus(p.hindsight, p.bound)) },
+        values: this.values((cost) => plus(cost.hindsight, cost.bound)) },
     ];
   }
 
   private regrets(): Curve[] {
     return [
-      { id: "regret", name: "Regret", property: "--series-1", meaning: "regret", thick: true, values: this.values((p) => p.regret) },
-      { id: "data-bound", name: "Data-dependent bound", property: "--series-5", meaning: "data_bound", dashed: true, values: this.values((p) => p.data_bound) },
-      { id: "theorem-bound", name: "Theorem's bound", property: "--series-2", meaning: "bound", dotted: true, values: this.values((p) => p.bound) },
+      { id: "regret", name: "Regret", property: "--series-1", meaning: "regret", thick: true, values: this.values((cost) => cost.regret) },
+      { id: "regret-upper", name: "Regret, upper end", property: "--series-6", meaning: "regret_upper", hidden: true, values: this.values((cost) => cost.regret_upper) },
+      { id: "data-bound", name: "Data-dependent bound", property: "--series-5", meaning: "data_bound", dashed: true, values: this.values((cost) => cost.data_bound) },
+      { id: "theorem-bound", name: "Theorem's bound", property: "--series-2", meaning: "bound", dotted: true, values: this.values((cost) => cost.bound) },
     ];
   }
 
   private summary(last: HistoryPoint): string {
-    const clicks = last.clicks;
-    const part = (value: number | null): string => figure(value === null ? null : Number((value / clicks).toPrecision(3)));
-    const withHindsight = [...this.shown].reverse().find((point) => point.hindsight !== null);
-    const best = withHindsight
-      ? ` After ${count(withHindsight.clicks)} clicks the best fixed policy in hindsight would have cost ${figure(Number(((withHindsight.hindsight ?? 0) / withHindsight.clicks).toPrecision(3)))}.`
-      : "";
-    return `After ${count(clicks)} clicks of this era, a click cost ${part(last.served)} nats on average.${best} The theorem allows ${part(last.bound)} more, the data-dependent bound ${part(last.data_bound)}.`;
+    const mean = (value: number | null | undefined, clicks: number): string =>
+      figure(value === null || value === undefined ? null : Number((value / clicks).toPrecision(3)));
+    const measured = [...this.shown].reverse().find((point) => (point.cost?.hindsight ?? null) !== null);
+    const paid = `After ${count(last.clicks)} clicks of this era, a click cost ${mean(last.cost?.served, last.clicks)} nats on average.`;
+    const best = measured
+      ? ` Over the first ${count(measured.clicks)} of them the best fixed policy in hindsight costs ${mean(measured.cost?.hindsight, measured.clicks)}, and the regret is ${mean(measured.cost?.regret, measured.clicks)} a click.`
+      : " The best fixed policy in hindsight has not been measured yet.";
+    return `${paid}${best} The theorem allows a regret of ${mean(last.cost?.bound, last.clicks)}, the data-dependent bound one of ${mean(last.cost?.data_bound, last.clicks)}.`;
   }
 }
