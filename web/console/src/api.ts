@@ -43,6 +43,15 @@ async function readError(response: Response): Promise<ApiError> {
     said.field ?? null);
 }
 
+/** A fault of the page's own must not look like a lost connection. */
+function guarded(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    reportError(error);
+  }
+}
+
 export class Api {
   constructor(private readonly key: string, private readonly hooks: ApiHooks) {}
 
@@ -100,7 +109,7 @@ export class Api {
     try {
       await readEvents(response.body, (event) => {
         if (event.name === "stats") {
-          onStats(JSON.parse(event.data) as Stats);
+          guarded(() => onStats(JSON.parse(event.data) as Stats));
         }
       });
     } catch (error) {

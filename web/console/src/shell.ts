@@ -52,6 +52,7 @@ export class Shell {
 
   notify(text: string, kind: "good" | "bad" = "good"): void {
     const message = h("div", { class: `message ${kind}` }, text);
+    [...this.messages.children].filter((other) => other.textContent === text).forEach((other) => other.remove());
     this.messages.append(message);
     setTimeout(() => message.remove(), MESSAGE_MS);
   }
