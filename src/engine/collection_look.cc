@@ -137,7 +137,11 @@ Result<DecisionView> Collection::decision(std::string_view text) const {
 Result<std::vector<DecisionView>> Collection::decisions(Position before, std::size_t limit) const {
   HINDSIGHT_ASSIGN_OR_RETURN(const Position head, shared_.store.head(log_.id));
   // What is not in the model yet may name items that the model does not know.
-  const Position folded = models_.read()->version();
+  Position folded = 0;
+  {
+    const std::lock_guard lock(stats_mutex_);
+    folded = stats_.position;
+  }
   const Position end = std::min({before, head + 1, folded + 1});
   const Position first = end > kLookBack ? end - kLookBack : 1;
   std::vector<Event> later;  // what was read already, newest part first

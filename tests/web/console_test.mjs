@@ -105,12 +105,12 @@ test("items are added, ranked and clicked by hand, and the accounting changes", 
   await page.getByText("A duplicate").waitFor();
   await waitForNumber(page, "#clicks-duplicate", 1);
   await waitForNumber(page, "#clicks-received", 2);
-  await page.getByText("A topic").click();
+  await page.getByRole("radio", { name: "A topic" }).check();
   await page.getByLabel("Topic").fill("space");
   await page.getByRole("button", { name: "Rank" }).click();
   await page.getByText("From 2 candidates").waitFor();
   assert.equal(await page.locator(".ranked tbody tr").count(), 2);
-  await page.getByText("A list", { exact: true }).click();
+  await page.getByRole("radio", { name: "A list" }).check();
   await page.getByRole("button", { name: "Rank" }).click();
   await page.getByRole("alert").filter({ hasText: "at least one id" }).waitFor();
   assert.deepEqual(problems, []);
@@ -151,7 +151,7 @@ test("the plot shows cost and regret, sums and means, switches curves, and tells
   const card = page.locator("#regret");
   await card.locator(".u-over").waitFor();
   for (const choice of ["Cumulated", "Linear", "Regret", "Per click", "Log", "Cost"]) {
-    await card.locator(".segmented").getByText(choice, { exact: true }).click();
+    await card.getByRole("radio", { name: choice, exact: true }).check();
     await card.locator("canvas").waitFor();
   }
   const served = card.getByRole("button", { name: "Served", exact: true });
@@ -305,7 +305,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
 test("texts have enough contrast in both themes, which a switch chooses", async () => {
   const { page, problems } = await world.signedIn();
   for (const theme of ["Light", "Dark"]) {
-    await page.getByLabel(theme).check({ force: true });
+    await page.getByRole("radio", { name: theme }).check();
     const poor = await page.evaluate(() => {
       const probe = document.body.appendChild(document.createElement("span"));
       const light = (name) => {

@@ -10,7 +10,7 @@ const web = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../we
 const { chromium } = await import(pathToFileURL(path.join(web, "node_modules/playwright-core/index.mjs")).href);
 
 /** Only a guard against hanging: the machine may be busy. */
-export const PATIENCE_MS = 90_000;
+export const PATIENCE_MS = Number(process.env.HINDSIGHT_PATIENCE_MS ?? 90_000);
 
 export class World {
   constructor(program) {
