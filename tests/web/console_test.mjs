@@ -57,7 +57,7 @@ test("a wrong key is refused with a reason, and the right one opens the overview
 
 test("a key that may not read is told so", async () => {
   const { page, problems } = await world.newPage();
-  await world.signIn(page, world.makeKey("--role", "click"));
+  await world.signIn(page, await world.makeKey("--role", "click"));
   await page.getByRole("alert").filter({ hasText: "role admin or read" }).waitFor();
   assert.deepEqual(problems, []);
 });
@@ -223,7 +223,7 @@ test("a collection is deleted only by typing its name", async () => {
 test("a key for other collections sees nothing of this one", async () => {
   await world.call("PUT", "foreign", {});
   const { page, problems } = await world.newPage();
-  await world.signIn(page, world.makeKey("--role", "read", "--collections", "foreign"));
+  await world.signIn(page, await world.makeKey("--role", "read", "--collections", "foreign"));
   await page.getByRole("link", { name: "foreign" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "books" }).count(), 0);
   for (const tab of ["", "/items", "/try", "/settings"]) {

@@ -45,9 +45,19 @@ export class World {
     await ended;
   }
 
-  makeKey(...options) {
+  /** Makes a key beside the running server, and waits until the server knows it. */
+  async makeKey(...options) {
     const out = execFileSync(this.program, ["key", "add", "--data", this.data, ...options], { encoding: "utf8" });
-    return out.trim().split("\n").pop();
+    const key = out.trim().split("\n").pop();
+    const until = Date.now() + PATIENCE_MS;
+    while (Date.now() < until) {
+      const response = await fetch(`${this.url}/v1/collections`, { headers: { Authorization: `Bearer ${key}` } });
+      if (response.status !== 401) {
+        return key;
+      }
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+    }
+    throw new Error("the server does not learn of a new key");
   }
 
   async call(method, place, body) {
