@@ -1,7 +1,8 @@
 // The one place that talks to the server. The key stays in this object: never in an address, never in storage.
 import { readEvents } from "./events";
 import type {
-  ClicksReply, Collection, CollectionWish, Decision, Item, ItemPage, PutOutcome, Ranked, Ranker, RankWish, Stats,
+  ClicksReply, Collection, CollectionWish, Decision, Evaluation, Item, ItemPage, ParamValue, PutOutcome, Ranked, Ranker, RankWish,
+  Stats,
 } from "./types";
 
 /** An answer that is not a success. */
@@ -93,6 +94,13 @@ export class Api {
   }
   decision(name: string, id: string, signal?: AbortSignal): Promise<Decision> {
     return this.get(this.path(name, "decisions", id), {}, signal);
+  }
+
+  evaluate(name: string, wish: { ranker: string; params: Record<string, ParamValue> }): Promise<Evaluation> {
+    return this.send("POST", this.path(name, "evaluate"), wish);
+  }
+  cancelEvaluation(name: string): Promise<Evaluation> {
+    return this.send("DELETE", this.path(name, "evaluate"));
   }
 
   /** Any other GET of a collection. */

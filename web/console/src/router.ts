@@ -1,13 +1,13 @@
 // Addresses of the console's pages: all behind '#', so that the server sees none of them.
 
-export type Tab = "live" | "items" | "try" | "settings";
+export type Tab = "live" | "items" | "try" | "what-if" | "settings";
 
 export type Route =
   | { page: "overview" }
   | { page: "new" }
   | { page: "collection"; name: string; tab: Tab; item: string | null };
 
-const TABS: Tab[] = ["live", "items", "try", "settings"];
+const TABS: Tab[] = ["live", "items", "try", "what-if", "settings"];
 
 export function parseRoute(hash: string): Route {
   const parts = hash.replace(/^#\/?/, "").split("/").map(decode);

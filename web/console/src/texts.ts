@@ -40,6 +40,9 @@ export const MEANINGS = {
   model_version: "The log position of the model that made the list.",
   candidates: "How many items there were to choose from.",
   control: "A list in the caller's own order, for comparison.",
+  logged: "What happened on these lists, as they were served.",
+  snips: "An estimate from the lists that happened, each weighted by how likely this ranker would have shown it (self-normalised inverse propensity).",
+  replay_cost: "The mean of −log of the probability that this ranker, learning along the log, gave the clicked item to stand first.",
   arms: "The ranker's lists beside those in the caller's own order; the difference is what learning is worth.",
 } as const;
 

@@ -160,6 +160,38 @@ export interface Decision {
   clicked: string[];
 }
 
+/** With its 95% interval. */
+export interface Estimate {
+  value: number;
+  low: number | null;
+  high: number | null;
+}
+
+export interface PolicyEstimate {
+  status: "ok" | "weak_support" | "no_support";
+  reason?: string;
+  decisions: number;
+  logged: Estimate | null;
+  snips: Estimate | null;
+}
+
+export interface EvaluationResult {
+  decisions: number;
+  clicks: number;
+  replay_cost: { clicks: number; total: number | null; mean: number | null; impossible: number; unpriced: number };
+  first_click: PolicyEstimate;
+  ndcg: PolicyEstimate;
+}
+
+export interface Evaluation {
+  state: "running" | "done" | "cancelled" | "failed";
+  ranker: string;
+  position: number;
+  head: number;
+  error?: string;
+  result?: EvaluationResult;
+}
+
 export interface ParamSpec {
   name: string;
   type: "number" | "integer" | "switch" | "word";

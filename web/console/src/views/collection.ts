@@ -10,8 +10,9 @@ import { itemsTab } from "./items";
 import { LiveTab } from "./live";
 import { editCollectionTab } from "./settings";
 import { TryTab } from "./try_it";
+import { whatIfTab } from "./what_if";
 
-const TABS: [Tab, string][] = [["live", "Live"], ["items", "Items"], ["try", "Try it"], ["settings", "Settings"]];
+const TABS: [Tab, string][] = [["live", "Live"], ["items", "Items"], ["try", "Try it"], ["what-if", "What if"], ["settings", "Settings"]];
 
 export function collectionView(context: Context, route: Extract<Route, { page: "collection" }>): HTMLElement {
   const { name, tab } = route;
@@ -44,6 +45,9 @@ export function collectionView(context: Context, route: Extract<Route, { page: "
         fill(body, trial.element);
         break;
       }
+      case "what-if":
+        fill(body, whatIfTab(context, name));
+        break;
       case "settings":
         fill(body, editCollectionTab(context, name));
         break;
