@@ -106,7 +106,7 @@ test("items are added, ranked and clicked by hand, and the accounting changes", 
   await waitForNumber(page, "#clicks-duplicate", 1);
   await waitForNumber(page, "#clicks-received", 2);
   await page.getByRole("radio", { name: "A topic" }).check();
-  await page.getByLabel("Topic").fill("space");
+  await page.getByLabel("Topic", { exact: true }).fill("space");
   await page.getByRole("button", { name: "Rank" }).click();
   await page.getByText("From 2 candidates").waitFor();
   assert.equal(await page.locator(".ranked tbody tr").count(), 2);
