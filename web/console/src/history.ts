@@ -58,6 +58,24 @@ export function pointOf(stats: Stats, now: number): HistoryPoint {
   };
 }
 
+/** The points of the last era with clicks, one for each number of clicks: the one that was measured, where one was. */
+export function lastEra(points: HistoryPoint[]): HistoryPoint[] {
+  const era = points[points.length - 1]?.era ?? 0;
+  const kept: HistoryPoint[] = [];
+  for (const point of points) {
+    if (point.era !== era || point.clicks === 0) {
+      continue;
+    }
+    const before = kept[kept.length - 1];
+    if (before?.clicks !== point.clicks) {
+      kept.push(point);
+    } else if ((point.cost?.hindsight ?? null) !== null) {
+      kept[kept.length - 1] = point;
+    }
+  }
+  return kept;
+}
+
 /** Adds a point behind the others, unless nothing was learned since. RETURNS: whether it was added. */
 export function appendPoint(points: HistoryPoint[], point: HistoryPoint): boolean {
   const last = points[points.length - 1];

@@ -2,7 +2,7 @@
 // allows them to be.
 import { h, fill } from "../dom";
 import { count, figure } from "../format";
-import type { HistoryPoint } from "../history";
+import { lastEra, type HistoryPoint } from "../history";
 import type { Comparison, Paid } from "../types";
 import { Plot, type Curve } from "./plot";
 import { segmented } from "./segmented";
@@ -62,9 +62,8 @@ export class RegretPlot {
   }
 
   private draw(): void {
-    const era = this.points[this.points.length - 1]?.era ?? 0;
     // Sums begin anew with an era, and so does the curve.
-    this.shown = this.points.filter((point) => point.era === era && point.clicks > 0);
+    this.shown = lastEra(this.points);
     this.element.dataset["points"] = String(this.shown.length);
     const last = this.shown[this.shown.length - 1];
     if (last === undefined) {
