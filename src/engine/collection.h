@@ -170,7 +170,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::uint64_t next_sequence_ = 1;
   std::atomic<std::uint64_t> numbered_{0};  // next_sequence_ - 1, for those without the lock
   std::atomic<std::uint64_t> folded_{0};    // the last of them that was folded
-  std::vector<Payload> decisions_;  // on their way to the store
+  std::vector<Payload> decisions_;          // on their way to the store
   std::size_t decisions_bytes_ = 0;
   int flushes_under_way_ = 0;
   std::condition_variable decisions_written_;
