@@ -207,6 +207,16 @@ test("a collection is edited, and a changed ranker begins a new era", async () =
   assert.deepEqual(problems, []);
 });
 
+test("another ranker is evaluated on the log", async () => {
+  const { page, problems } = await world.signedIn({}, "#/c/books/what-if");
+  await page.getByText("Nothing was evaluated yet").waitFor();
+  await page.getByLabel("Algorithm").selectOption("noregret-klrank");
+  await page.getByRole("button", { name: "Evaluate" }).click();
+  await page.getByRole("columnheader", { name: "With this ranker" }).waitFor();
+  await page.getByText("Cost of a click").waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("a collection is deleted only by typing its name", async () => {
   await world.call("PUT", "short-lived", {});
   const { page, problems } = await world.signedIn({}, "#/c/short-lived/settings");
@@ -266,6 +276,7 @@ const PAGES = {
   items: ["#/c/books/items", "table.items"],
   item: ["#/c/books/items/algebra", ".u-over"],
   try: ["#/c/books/try", "#try-k"],
+  "what-if": ["#/c/books/what-if", "#ranker"],
   settings: ["#/c/books/settings", "#ranker"],
   new: ["#/new", "#ranker"],
 };

@@ -11,6 +11,7 @@ export interface Settings {
   on_unknown: OnUnknown;
   control: number;
   log_queries: boolean;
+  log_candidates: boolean;
   decisions_before_reply: boolean;
   max_open: number;
   max_scan: number;

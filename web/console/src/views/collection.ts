@@ -12,7 +12,7 @@ import { editCollectionTab } from "./settings";
 import { TryTab } from "./try_it";
 import { whatIfTab } from "./what_if";
 
-const TABS: [Tab, string][] = [["live", "Live"], ["items", "Items"], ["try", "Try it"], ["settings", "Settings"]];
+const TABS: [Tab, string][] = [["live", "Live"], ["items", "Items"], ["try", "Try it"], ["what-if", "What if"], ["settings", "Settings"]];
 
 export function collectionView(context: Context, route: Extract<Route, { page: "collection" }>): HTMLElement {
   const { name, tab } = route;

@@ -3,7 +3,7 @@ import { h } from "../dom";
 import type { Collection, CollectionWish, Settings } from "../types";
 
 type NumberName = "window_seconds" | "control" | "max_open" | "max_scan" | "memory_budget" | "retain_days";
-type SwitchName = "log_queries" | "decisions_before_reply";
+type SwitchName = "log_queries" | "log_candidates" | "decisions_before_reply";
 
 const NUMBERS: { name: NumberName; label: string; hint: string; start: number; step: string }[] = [
   { name: "window_seconds", label: "Window in seconds", hint: "How long a list waits for clicks", start: 1800, step: "any" },
@@ -16,6 +16,7 @@ const NUMBERS: { name: NumberName; label: string; hint: string; start: number; s
 
 const SWITCHES: { name: SwitchName; label: string; hint: string }[] = [
   { name: "log_queries", label: "Store query texts", hint: "Otherwise the log has none" },
+  { name: "log_candidates", label: "Store what lists were chosen from", hint: "So that other rankers can be evaluated on the log" },
   { name: "decisions_before_reply", label: "Log lists before they are returned", hint: "Slower; otherwise a few milliseconds behind" },
 ];
 
