@@ -44,7 +44,7 @@ function row(collection: Collection, stats: Stats | undefined): HTMLElement {
     h("td", { class: "right wide-only" }, stats ? count(stats.decisions) : "…"),
     cell(stats ? count(stats.clicks.learned) : "…"),
     cell(stats ? share(stats.first_rate) : "…"),
-    cell(stats ? figure(stats.ndcg) : "…"),
+    h("td", { class: "right wide-only" }, stats ? figure(stats.ndcg) : "…"),
     cell(stats ? share(boundUsed(stats)) : "…"));
 }
 
@@ -56,7 +56,7 @@ function table(collections: Collection[], stats: Map<string, Stats>): HTMLElemen
       h("th", { scope: "col" }, "Collection"), h("th", { scope: "col", class: "wide-only" }, "Ranker"),
       h("th", { scope: "col", class: "right wide-only" }, "Items"),
       h("th", { scope: "col", class: "right wide-only" }, "Lists", help("decisions", "the number of lists")), head("Clicks", help("learned", "the number of clicks")),
-      head("Click-first", help("first_rate", "the click-first rate")), head("NDCG", help("ndcg", "NDCG")),
+      head("Click-first", help("first_rate", "the click-first rate")), h("th", { scope: "col", class: "right wide-only" }, "NDCG", help("ndcg", "NDCG")),
       head("Bound used", help("bound_used", "the share of the bound")))),
     h("tbody", {}, ...collections.map((collection) => row(collection, stats.get(collection.name))))));
 }
