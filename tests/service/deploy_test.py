@@ -22,7 +22,7 @@ from service import Service  # noqa: E402
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-PATIENCE = 60
+PATIENCE = 300  # seconds; only a guard against hanging
 # Recording rules and counters of Prometheus itself.
 NOT_OURS = {"up"}
 FUNCTIONS = {"sum", "rate", "by", "and", "on", "histogram_quantile", "increase", "le", "instance", "reason", "collection",

@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from service import Service  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
-PATIENCE = 60
+PATIENCE = 300  # seconds; only a guard against hanging
 FLOODERS = int(os.environ.get("HINDSIGHT_FLOODERS", "24"))
 SECONDS = float(os.environ.get("HINDSIGHT_FLOOD_SECONDS", "4"))
 MEMORY = 3 << 30  # generous: a sanitized server takes several times what another does

@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from service import Service  # noqa: E402
 
 PROGRAM = sys.argv.pop(1)
-PATIENCE = 60  # seconds; only a guard against hanging
+PATIENCE = 300  # seconds; only a guard against hanging
 
 
 def make_pair(folder, name, password=None):
