@@ -49,7 +49,7 @@ inline boost::beast::string_view view(std::string_view text) { return {text.data
 /// branch costs less than a virtual call, and the sessions are compiled once.
 class Stream {
  public:
-  using executor_type = Executor;
+  using executor_type = Executor;  // NOLINT(readability-identifier-naming): asio asks for it
 
   /// Takes over `session`; without one it is a plain socket.
   Stream(Socket socket, SSL* session) : socket_(std::move(socket)) {
