@@ -176,7 +176,7 @@ export class Plot {
       }))],
       scales: { x: data.time ? { time: true, range: timeRange } : { time: false }, y: yScale(data) },
       axes: [
-        axisStyle({ label: data.xLabel, values: data.time ? clockTicks : formatTicks }),
+        axisStyle({ label: data.xLabel, values: data.time ? clockTicks : formatTicks, space: data.time ? 84 : 56 }),
         axisStyle({ size: fittedSize, values: data.share ? shareTicks : data.log ? formatTicks : steppedTicks }),
       ],
       legend: { show: false },
