@@ -159,8 +159,8 @@ Measure measure(std::span<const ReplayResult> runs, Mean ClickMetrics::*column) 
           (runs.front().metrics.*column).standard_error()};
 }
 
-std::vector<CurvePoint> mean_curve(std::span<const ReplayResult> runs) {
-  std::vector<CurvePoint> curve = runs.front().curve;
+std::vector<JudgedPoint> mean_curve(std::span<const ReplayResult> runs) {
+  std::vector<JudgedPoint> curve = runs.front().curve;
   for (std::size_t i = 0; i < curve.size(); ++i) {
     Mean kl_cost;
     Mean rel_distance;

@@ -78,7 +78,7 @@ struct GrowingLibraryRow {
   Measure rel_distance;
   Measure first_rate;
   Measure ndcg;
-  std::vector<CurvePoint> curve;  // means over the runs
+  std::vector<JudgedPoint> curve;  // means over the runs
   /// At powers of two for the headline's alpha, at the end only for the others; empty where the
   /// ranker does not learn the K-L cost. Where the ball is too large for the search, lower, upper,
   /// hindsight_cost and certificate are NaN and a note says so.

@@ -67,13 +67,14 @@ void write_set(Json& json, const GrowingLibraryResult& set) {
 void write_curve(Json& json, const GrowingLibraryRow& row, std::string_view dataset) {
   json.object([&] {
     write_name(json, row, dataset);
-    json.key("t").array(row.curve, [&](const CurvePoint& point) { json.count(point.t); });
-    const auto column = [&](std::string_view name, double CurvePoint::*member) {
-      json.key(name).array(row.curve, [&](const CurvePoint& point) { json.number(point.*member); });
+    json.key("t").array(row.curve, [&](const JudgedPoint& point) { json.count(point.t); });
+    const auto column = [&](std::string_view name, double JudgedPoint::*member) {
+      json.key(name).array(row.curve,
+                           [&](const JudgedPoint& point) { json.number(point.*member); });
     };
-    column("kl_cost", &CurvePoint::kl_cost);
-    column("rel_distance", &CurvePoint::rel_distance);
-    column("ndcg", &CurvePoint::ndcg);
+    column("kl_cost", &JudgedPoint::kl_cost);
+    column("rel_distance", &JudgedPoint::rel_distance);
+    column("ndcg", &JudgedPoint::ndcg);
   });
 }
 

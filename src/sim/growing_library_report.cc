@@ -122,12 +122,12 @@ Chart metric_bars(const std::vector<const GrowingLibraryRow*>& rows, const std::
 }
 
 /// The mean of everything up to each point: blocks have equal length, but for one query.
-ChartSeries mean_so_far(const GrowingLibraryRow& row, double CurvePoint::*member, double scale) {
+ChartSeries mean_so_far(const GrowingLibraryRow& row, double JudgedPoint::*member, double scale) {
   ChartSeries series;
   series.name = name_of(row);
   double sum = 0.0;
   std::uint64_t before = 0;
-  for (const CurvePoint& point : row.curve) {
+  for (const JudgedPoint& point : row.curve) {
     sum += (point.*member) * static_cast<double>(point.t - before);
     before = point.t;
     series.x.push_back(static_cast<double>(point.t));
@@ -137,7 +137,7 @@ ChartSeries mean_so_far(const GrowingLibraryRow& row, double CurvePoint::*member
 }
 
 Chart over_time(const std::vector<const GrowingLibraryRow*>& rows, std::string title,
-                std::string caption, std::string y_label, double CurvePoint::*member,
+                std::string caption, std::string y_label, double JudgedPoint::*member,
                 double scale) {
   Chart chart;
   chart.title = std::move(title);
@@ -284,9 +284,9 @@ ReportSection table_section(const GrowingLibraryResult& set) {
                                        &DelageTable2Row::rel_distance));
   section.charts.push_back(over_time(
       rows, "Cost over time", "Mean K-L cost so far, where it is finite. Libraries grow: it rises.",
-      "nats per query", &CurvePoint::kl_cost, 1.0));
-  section.charts.push_back(
-      over_time(rows, "NDCG over time", "Mean NDCG so far.", "per cent", &CurvePoint::ndcg, 100.0));
+      "nats per query", &JudgedPoint::kl_cost, 1.0));
+  section.charts.push_back(over_time(rows, "NDCG over time", "Mean NDCG so far.", "per cent",
+                                     &JudgedPoint::ndcg, 100.0));
   return section;
 }
 
@@ -324,7 +324,7 @@ ReportSection adversary_section(const GrowingLibraryFindings& findings) {
       format_count(static_cast<double>(findings.adversary_params.queries)))};
   section.tables.push_back(metric_table("", rows, false));
   section.charts.push_back(over_time(rows, "Relative click distance over time", "Lower is better.",
-                                     "per cent", &CurvePoint::rel_distance, 100.0));
+                                     "per cent", &JudgedPoint::rel_distance, 100.0));
   return section;
 }
 

@@ -15,7 +15,7 @@
 namespace hindsight {
 
 /// Means over the queries of one block, which ends with query t.
-struct CurvePoint {
+struct JudgedPoint {
   std::uint64_t t = 0;
   double kl_cost = 0.0;  // infinite where any of the block's is
   double rel_distance = 0.0;
@@ -24,7 +24,7 @@ struct CurvePoint {
 
 struct ReplayResult {
   ClickMetrics metrics;
-  std::vector<CurvePoint> curve;
+  std::vector<JudgedPoint> curve;
   /// Cumulated K-L cost of the first 1, 2, 4, 8, ... queries, and of all.
   std::vector<std::uint64_t> checkpoints;
   std::vector<double> cost_at;
