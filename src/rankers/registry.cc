@@ -10,6 +10,7 @@
 #include "src/rankers/klrank.h"
 #include "src/rankers/mcrank.h"
 #include "src/rankers/online_ranknet.h"
+#include "src/rankers/onlinerank.h"
 #include "src/rankers/pagerank.h"
 #include "src/rankers/random_ranker.h"
 
@@ -21,6 +22,7 @@ std::span<const RankerInfo> ranker_registry() {
       klrank_info(),         noregret_klrank_info(),  greedy_klrank_info(),
       online_ranknet_info(), category_ranking_info(), hits_info(),
       pagerank_info(),       mcrank_info(),           random_info(),
+      onlinerank_info(),
   };
   return table;
 }

@@ -1,0 +1,219 @@
+#include "src/rankers/onlinerank.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "hindsight/signals.h"
+#include "src/core/bytes.h"
+#include "src/core/choice_rate.h"
+#include "src/core/count_law.h"
+#include "src/core/envelope.h"
+#include "src/core/metrics.h"
+#include "src/core/order_loss.h"
+#include "tests/support/stream.h"
+
+namespace hindsight {
+namespace {
+
+/// A library of n items in which every list shows all of them.
+class Library {
+ public:
+  explicit Library(std::uint32_t n, const ParamMap& params = {})
+      : ranker(*make_ranker("onlinerank", params)) {
+    grow(n);
+  }
+
+  void grow(std::uint32_t n) {
+    while (all_.size() < n) {
+      const Item item = testing::plain_item(static_cast<ItemIndex>(all_.size()));
+      EXPECT_TRUE(ranker->add_items(std::span(&item, 1)).ok());
+      all_.push_back(item.index);
+    }
+  }
+  Decision rank() {
+    Request request;
+    request.decision = {.source = 1, .counter = ++lists_};
+    request.candidates = all_;
+    request.k = all_.size();
+    Rng rng = Rng::for_decision(seed, request.decision);
+    return *ranker->rank(request, signals_, rng);
+  }
+  Result<LearnReport> click(const Decision& decision, std::vector<ItemIndex> items) {
+    Feedback feedback;
+    feedback.decision = decision.id;
+    feedback.clicked = std::move(items);
+    return ranker->learn(decision, feedback, signals_);
+  }
+  Result<LearnReport> judge(const Decision& decision, std::vector<ItemIndex> order) {
+    Feedback feedback;
+    feedback.decision = decision.id;
+    feedback.full_order = std::move(order);
+    return ranker->learn(decision, feedback, signals_);
+  }
+
+  std::unique_ptr<Ranker> ranker;
+  std::uint64_t seed = 1;
+
+ private:
+  Signals signals_;
+  std::vector<ItemIndex> all_;
+  std::uint64_t lists_ = 0;
+};
+
+TEST(OnlineRank, ScoresAreTheRateTimesTheCounts) {
+  Library library(8, {{"horizon", 100.0}, {"choices", 2.0}});
+  const double rate = online_rank_rate(8, 100, choice_spread(8, 2));
+  ASSERT_TRUE(library.click(library.rank(), {3, 5}).ok());
+  ASSERT_TRUE(library.click(library.rank(), {3}).ok());
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(3), 2.0 * rate);
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(5), rate);
+  EXPECT_EQ(library.ranker->item_score(0), 0.0);
+}
+
+TEST(OnlineRank, AnUnknownHorizonIsDoubledAndAKnownOneOutlived) {
+  Library doubled(4);
+  Library known(4, {{"horizon", 3.0}});
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    ASSERT_TRUE(doubled.click(doubled.rank(), {1}).ok());
+    ASSERT_TRUE(known.click(known.rank(), {1}).ok());
+    const double count = static_cast<double>(round);
+    const double spread = choice_spread(4, 1);
+    EXPECT_DOUBLE_EQ(doubled.ranker->item_score(1),
+                     count * online_rank_rate(4, doubled_horizon(round + 1), spread));
+    EXPECT_DOUBLE_EQ(
+        known.ranker->item_score(1),
+        count * online_rank_rate(4, round < 3 ? 3 : doubled_horizon(round + 1), spread));
+  }
+}
+
+TEST(OnlineRank, TheRateFollowsTheLibraryInPowersOfTwo) {
+  Library library(5, {{"horizon", 50.0}});
+  ASSERT_TRUE(library.click(library.rank(), {0}).ok());
+  for (const std::uint32_t n : {6U, 8U, 9U, 40U}) {
+    library.grow(n);
+    const std::uint64_t size = n <= 8 ? 8 : n <= 16 ? 16 : 64;
+    EXPECT_DOUBLE_EQ(library.ranker->item_score(0),
+                     online_rank_rate(size, 50, choice_spread(size, 1)));
+  }
+}
+
+TEST(OnlineRank, MoreItemsThanChoicesAreFurtherRounds) {
+  Library at_once(6, {{"choices", 2.0}});
+  Library in_turn(6, {{"choices", 2.0}});
+  ASSERT_TRUE(at_once.click(at_once.rank(), {0, 1, 2}).ok());
+  ASSERT_TRUE(in_turn.click(in_turn.rank(), {0, 1}).ok());
+  ASSERT_TRUE(in_turn.click(in_turn.rank(), {2}).ok());
+  EXPECT_EQ(model_hash(*at_once.ranker), model_hash(*in_turn.ranker));
+}
+
+TEST(OnlineRank, WholeRankingsCountFromTheLast) {
+  Library library(3, {{"feedback", std::string("rankings")}, {"horizon", 10.0}});
+  ASSERT_TRUE(library.judge(library.rank(), {2, 0, 1}).ok());
+  const double rate = online_rank_rate(4, 10, ranking_spread(4));
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(2), 2.0 * rate);
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(0), rate);
+  EXPECT_EQ(library.ranker->item_score(1), 0.0);
+  const auto missing = library.judge(library.rank(), {2, 0});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, ErrorCode::kInvalidArgument);
+  const auto twice = library.judge(library.rank(), {2, 0, 0});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(OnlineRank, WithoutThatFormRankingsAreNotUsed) {
+  Library library(3);
+  const std::string before = model_hash(*library.ranker);
+  EXPECT_EQ(library.judge(library.rank(), {2, 0, 1})->learned, 0U);
+  EXPECT_EQ(model_hash(*library.ranker), before);
+}
+
+// [Ailon13] section 4: with a single choice, its position in the list that was shown says all.
+TEST(OnlineRank, ThePositionOfASinglePickIsEnough) {
+  Library by_item(7);
+  Library by_position(7);
+  Rng taste(3);
+  for (int t = 0; t < 50; ++t) {
+    const Decision shown = by_item.rank();
+    const auto wanted = static_cast<ItemIndex>(taste.below(7));
+    std::size_t position = 0;
+    while (shown.items[position] != wanted) {
+      ++position;
+    }
+    ASSERT_TRUE(by_item.click(shown, {wanted}).ok());
+    const Decision same = by_position.rank();
+    ASSERT_TRUE(by_position.click(same, {same.items[position]}).ok());
+  }
+  EXPECT_EQ(model_hash(*by_item.ranker), model_hash(*by_position.ranker));
+}
+
+// Theorem 3.1 through the ranker itself, on users with favourites.
+TEST(OnlineRank, RegretStaysBelowTheBound) {
+  const std::uint32_t n = 8;
+  const std::uint64_t rounds = 600;
+  Mean regret;
+  for (std::uint64_t run = 0; run < 10; ++run) {
+    Library library(n, {{"horizon", 600.0}});
+    library.seed = run;
+    Rng taste(run, 5);
+    std::vector<double> counts(n, 0.0);
+    double loss = 0.0;
+    for (std::uint64_t t = 0; t < rounds; ++t) {
+      const auto wanted = static_cast<ItemIndex>(std::min(taste.below(n), taste.below(n)));
+      const Decision decision = library.rank();
+      std::vector<double> scores(n, 0.0);
+      scores[wanted] = 1.0;
+      loss += position_loss(decision.items, scores);
+      counts[wanted] += 1.0;
+      ASSERT_TRUE(library.click(decision, {wanted}).ok());
+    }
+    regret.add(loss - position_loss(best_order(counts), counts));
+  }
+  EXPECT_LE(regret.value(), online_rank_bound(n, rounds, choice_spread(n, 1)));
+}
+
+TEST(CountLaw, FollowsTheCountsOneByOneAsAfterABuild) {
+  std::vector<double> counts(300, 0.0);
+  CountLaw law;
+  law.grow(counts.size());
+  law.rescale(0.5, counts);
+  Rng rng(9);
+  for (int t = 0; t < 2000; ++t) {
+    const auto item = static_cast<ItemIndex>(std::min(rng.below(300), rng.below(300)));
+    counts[item] += 1.0;
+    law.set(item, counts[item], counts);
+    if (t == 1000) {
+      law.remove(17);
+    }
+  }
+  CountLaw loaded;
+  ASSERT_TRUE(
+      loaded.load(law.shift(), 0.5, counts, [](ItemIndex item) { return item != 17; }).ok());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(law.tree().weight(i), loaded.tree().weight(i)) << i;
+  }
+  EXPECT_EQ(law.tree().weight(17), 0.0F);
+}
+
+TEST(CountLaw, ABillionChoicesOfOneItemLeaveTheOthersAChance) {
+  std::vector<double> counts(100, 0.0);
+  CountLaw law;
+  law.grow(counts.size());
+  law.rescale(1.0, counts);
+  counts[4] = 1e9;
+  law.set(4, counts[4], counts);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_GT(law.tree().weight(i), 0.0F);
+  }
+  Rng rng(1);
+  const auto list = law.tree().draw_top_k(10, rng);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->order[0], 4U);
+  EXPECT_TRUE(std::isfinite(*list->log_propensity));
+  EXPECT_FALSE(CountLaw().load(0.0, 1.0, counts, [](ItemIndex) { return true; }).ok());
+}
+
+}  // namespace
+}  // namespace hindsight
