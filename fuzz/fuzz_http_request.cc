@@ -45,7 +45,8 @@ Outcome parse(std::string_view bytes, std::size_t piece) {
           parser.put(boost::asio::buffer(bytes.data() + begin, end - begin), ec);
       begin += used;
       if (ec && ec != http::error::need_more) {
-        outcome.failed = true;
+        // A header within a few bytes of the limit is too long or not, depending on how it comes.
+        outcome.failed = ec != http::error::header_limit;
         return outcome;
       }
       more = !ec && used > 0;

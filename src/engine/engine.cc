@@ -310,7 +310,7 @@ class LocalEngine final : public Engine {
     }
     HINDSIGHT_ASSIGN_OR_RETURN(const CollectionConfig config, apply_patch(base, patch, true));
     HINDSIGHT_ASSIGN_OR_RETURN(const LogId id, shared_.store.create_log(name));
-    const Result<void> begun = begin_collection({.id = id, .name = name}, config);
+    Result<void> begun = begin_collection({.id = id, .name = name}, config);
     if (!begun.ok() && !shared_.store.failure()) {
       // It could not be read back: the name must be free for another try.
       (void)shared_.store.drop_log(id).ok();

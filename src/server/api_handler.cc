@@ -1,7 +1,6 @@
 #include "src/server/api_handler.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "src/core/check.h"
@@ -81,12 +80,6 @@ bool waits_for_log(const Route& route) {
 }
 
 }  // namespace
-
-std::int64_t steady_clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class ApiHandler::Impl {
  public:

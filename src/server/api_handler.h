@@ -29,8 +29,6 @@ struct HttpCounters;
 /// Takes one request of `who`. RETURNS: 0 when it may pass, or how many milliseconds to wait.
 using RateCheck = std::function<std::int64_t(std::string_view who)>;
 
-std::int64_t steady_clock_ns();
-
 struct ApiOptions {
   Engine& engine;
   const KeyLookup& keys;

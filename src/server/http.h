@@ -89,6 +89,9 @@ class HttpHandler {
   virtual void handle(const HttpRequest& request, Respond respond) = 0;
 };
 
+/// Nanoseconds of a clock that never goes back.
+std::int64_t steady_clock_ns();
+
 /// Undoes percent-encoding. RETURNS: none for a broken escape or an encoded NUL.
 std::optional<std::string> percent_decode(std::string_view text);
 

@@ -57,8 +57,13 @@ Task<bool> Session::answer_request() {
     *response = too_large();
   }
   const bool keep = exchange->parser.keep_alive() && !unread_ && !worker_.stopping;
-  const bool written = response->stream ? co_await write_stream(*std::move(response))
-                                        : co_await write(*std::move(response), keep);
+  // Plain statements: g++ 12 miscompiles a co_await inside a larger expression.
+  bool written = false;
+  if (response->stream) {
+    written = co_await write_stream(*std::move(response));
+  } else {
+    written = co_await write(*std::move(response), keep);
+  }
   if (written && !keep && (unread_ || buffer_.size() > 0)) {
     co_await linger();
   }
@@ -66,7 +71,7 @@ Task<bool> Session::answer_request() {
 }
 
 void Session::call_handler(const std::shared_ptr<Exchange>& exchange) {
-  const std::int64_t begin_ns = lane_ == 0 ? 0 : steady_now_ns();
+  const std::int64_t begin_ns = lane_ == 0 ? 0 : steady_clock_ns();
   // Whatever a library under the handler throws, it costs one request, not the server.
   try {
     handler_.handle(exchange->request, respond_to(exchange));
@@ -74,7 +79,7 @@ void Session::call_handler(const std::shared_ptr<Exchange>& exchange) {
     exchange->answer(failed_inside());
   }
   if (lane_ != 0) {
-    worker_.charge(lane_, steady_now_ns() - begin_ns);
+    worker_.charge(lane_, steady_clock_ns() - begin_ns);
   }
 }
 
@@ -141,8 +146,11 @@ Task<bool> Session::write_stream(HttpResponse response) {
     if (!piece || worker_.stopping) {
       break;
     }
-    if (!piece->empty() && !co_await write_piece(*piece, chunked)) {
-      co_return false;
+    if (!piece->empty()) {
+      const bool written = co_await write_piece(*piece, chunked);
+      if (!written) {
+        co_return false;
+      }
     }
     deadline_ = steady_clock::time_point::max();
     timer_.expires_after(response.stream->period);

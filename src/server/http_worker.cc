@@ -14,12 +14,6 @@ constexpr std::int64_t kMostTurnsNs = 5'000'000;
 
 }  // namespace
 
-std::int64_t steady_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             steady_clock::now().time_since_epoch())
-      .count();
-}
-
 const std::string& Worker::date() {
   const std::time_t now = std::time(nullptr);
   if (now != date_second_) {
@@ -61,7 +55,7 @@ void Worker::ask_for_turns() {
 
 void Worker::run_turns() {
   turns_asked_ = false;
-  const std::int64_t begin_ns = steady_now_ns();
+  const std::int64_t begin_ns = steady_clock_ns();
   const std::int64_t before_ns = turns_go_on_ ? turns_ended_ns_ : begin_ns;
   if (!turns_go_on_) {
     lanes_.note_pace(0);
@@ -72,7 +66,7 @@ void Worker::run_turns() {
       counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
       job();
     }
-    turns_ended_ns_ = steady_now_ns();
+    turns_ended_ns_ = steady_clock_ns();
   } while (!lanes_.empty() && turns_ended_ns_ - begin_ns < slice_ns);
   lanes_.note_pace(turns_ended_ns_ - before_ns);
   turns_go_on_ = !lanes_.empty();

@@ -17,8 +17,6 @@ namespace hindsight::net {
 
 class Session;
 
-std::int64_t steady_now_ns();
-
 class Worker {
  public:
   Worker(const HttpServerOptions& options, HttpCounters& counters)
@@ -38,7 +36,7 @@ class Worker {
 
   /// About how long a request of this lane would have to wait; 0 for lane 0.
   milliseconds expected_wait(Lanes::LaneId lane) const;
-  bool must_wait(Lanes::LaneId lane) { return lane != 0 && lanes_.must_wait(steady_now_ns()); }
+  bool must_wait(Lanes::LaneId lane) { return lane != 0 && lanes_.must_wait(steady_clock_ns()); }
   /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
   Task<void> wait_turn(Lanes::LaneId lane);
   void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_.charge(lane, cost_ns); }

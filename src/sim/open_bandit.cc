@@ -77,8 +77,11 @@ Result<OpenBanditLog> finished(OpenBanditLog log, const std::string& name) {
 std::optional<fs::path> file_of(const fs::path& folder, const std::string& policy,
                                 const std::string& campaign) {
   std::error_code ignored;
+  std::string stem = policy;
+  stem.append("_").append(campaign);
   for (const char* ending : kEndings) {
-    fs::path path = folder / (policy + "_" + campaign + ending);
+    fs::path path = folder / stem;
+    path += ending;
     if (fs::exists(path, ignored)) {
       return path;
     }
