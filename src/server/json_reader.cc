@@ -86,6 +86,10 @@ Error repeated_field(const Place& at) { return invalid(at, "stands twice in one 
 Error missing_field(const Place& at) { return invalid(at, "must be given"); }
 
 Result<JsonValue> parse_json(std::string_view body) {
+  const Error empty{ErrorCode::kParse, "the body is empty; send JSON", {}};
+  if (body.empty()) {
+    return empty;  // it may have no address, which simdjson would copy from
+  }
   simdjson::dom::parser* parser = thread_parser(body.size());
   if (parser == nullptr) {
     return Error{ErrorCode::kOverloaded, "no memory to read the body; try again later", {}};
@@ -100,7 +104,7 @@ Result<JsonValue> parse_json(std::string_view body) {
     case simdjson::CAPACITY:
       return Error{ErrorCode::kOverloaded, "no memory to read the body; try again later", {}};
     case simdjson::EMPTY:
-      return Error{ErrorCode::kParse, "the body is empty; send JSON", {}};
+      return empty;
     case simdjson::DEPTH_ERROR:
       return Error{ErrorCode::kParse,
                    fmt::format("the body is nested more than {} levels deep", kMaxDepth),

@@ -100,6 +100,15 @@ TEST(ParseRank, ReadsEveryField) {
   EXPECT_EQ(got->on_unknown, OnUnknown::kAppend);
 }
 
+TEST(ParseRank, ABodyOfNothingIsRefused) {
+  for (const std::string_view body :
+       {std::string_view(), std::string_view(""), std::string_view(" \n")}) {
+    const auto got = parse_rank(body);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.error().code, ErrorCode::kParse);
+  }
+}
+
 TEST(ParseRank, AnEmptyObjectAsksForTheWholeLibrary) {
   const auto got = parse_rank("{}");
   ASSERT_TRUE(got.ok());
