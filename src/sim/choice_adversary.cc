@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <functional>
+#include <queue>
+#include <string>
+#include <utility>
 
 #include "src/core/check.h"
 #include "src/core/sum_tree.h"
@@ -15,18 +18,19 @@ class Uniform final : public ChoiceAdversary {
  public:
   explicit Uniform(const ChoiceAdversaryParams& params) : params_(params) {}
 
-  std::vector<std::uint32_t> choose(std::span<const double> /*counts*/, Rng& rng) override {
-    std::vector<std::uint32_t> chosen;
+  std::span<const std::uint32_t> choose(std::span<const double> /*counts*/, Rng& rng) override {
+    chosen_.clear();
     for (std::uint32_t last = params_.items - params_.chosen; last < params_.items; ++last) {
       const auto drawn = static_cast<std::uint32_t>(rng.below(std::uint64_t{last} + 1));
-      const bool taken = std::find(chosen.begin(), chosen.end(), drawn) != chosen.end();
-      chosen.push_back(taken ? last : drawn);
+      const bool taken = std::find(chosen_.begin(), chosen_.end(), drawn) != chosen_.end();
+      chosen_.push_back(taken ? last : drawn);
     }
-    return chosen;
+    return chosen_;
   }
 
  private:
   ChoiceAdversaryParams params_;
+  std::vector<std::uint32_t> chosen_;
 };
 
 class Zipf final : public ChoiceAdversary {
@@ -41,7 +45,7 @@ class Zipf final : public ChoiceAdversary {
     popularity_ = *std::move(tree);
   }
 
-  std::vector<std::uint32_t> choose(std::span<const double> /*counts*/, Rng& rng) override {
+  std::span<const std::uint32_t> choose(std::span<const double> /*counts*/, Rng& rng) override {
     Result<DrawnList> drawn = popularity_.draw_top_k(params_.chosen, rng);
     HINDSIGHT_CHECK(drawn.ok());
     if (turns_ && ++round_ > params_.rounds / 2) {
@@ -49,33 +53,51 @@ class Zipf final : public ChoiceAdversary {
         item = params_.items - 1 - item;
       }
     }
-    return std::move(drawn->order);
+    chosen_ = std::move(drawn->order);
+    return chosen_;
   }
 
  private:
   ChoiceAdversaryParams params_;
+  std::vector<std::uint32_t> chosen_;
   bool turns_;
   std::uint64_t round_ = 0;
   SumTree popularity_;
 };
 
+/// Items wait in a queue, the rarest first; counts only grow, so that an entry may be too low, and
+/// is then put back where it belongs.
 class Worst final : public ChoiceAdversary {
  public:
-  explicit Worst(const ChoiceAdversaryParams& params) : params_(params), items_(params.items) {
-    std::iota(items_.begin(), items_.end(), 0U);
+  explicit Worst(const ChoiceAdversaryParams& params) : params_(params) {
+    for (std::uint32_t item = 0; item < params.items; ++item) {
+      rarest_.push({0.0, item});
+    }
   }
 
-  std::vector<std::uint32_t> choose(std::span<const double> counts, Rng& /*rng*/) override {
-    const auto rarer = [&](std::uint32_t a, std::uint32_t b) {
-      return counts[a] != counts[b] ? counts[a] < counts[b] : a < b;
-    };
-    std::partial_sort(items_.begin(), items_.begin() + params_.chosen, items_.end(), rarer);
-    return {items_.begin(), items_.begin() + params_.chosen};
+  std::span<const std::uint32_t> choose(std::span<const double> counts, Rng& /*rng*/) override {
+    chosen_.clear();
+    while (chosen_.size() < params_.chosen) {
+      const auto [count, item] = rarest_.top();
+      rarest_.pop();
+      if (count == counts[item]) {
+        chosen_.push_back(item);
+      } else {
+        rarest_.push({counts[item], item});
+      }
+    }
+    for (const std::uint32_t item : chosen_) {
+      rarest_.push({counts[item] + 1.0, item});
+    }
+    return chosen_;
   }
 
  private:
+  using Entry = std::pair<double, std::uint32_t>;
+
   ChoiceAdversaryParams params_;
-  std::vector<std::uint32_t> items_;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> rarest_;
+  std::vector<std::uint32_t> chosen_;
 };
 
 constexpr std::array<std::string_view, 4> kNames = {"uniform", "zipf", "shifting", "worst"};

@@ -29,9 +29,9 @@ class ChoiceAdversary {
   ChoiceAdversary(const ChoiceAdversary&) = delete;
   ChoiceAdversary& operator=(const ChoiceAdversary&) = delete;
 
-  /// RETURNS: the k items that are wanted in this round, distinct. `counts`: how often each was
-  /// wanted before.
-  virtual std::vector<std::uint32_t> choose(std::span<const double> counts, Rng& rng) = 0;
+  /// RETURNS: the k items that are wanted in this round, distinct, until the next call. `counts`:
+  /// how often each was wanted before.
+  virtual std::span<const std::uint32_t> choose(std::span<const double> counts, Rng& rng) = 0;
 
  protected:
   ChoiceAdversary() = default;

@@ -1,11 +1,28 @@
 #include "src/sim/choice_play.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "src/core/check.h"
 #include "src/core/order_loss.h"
 
 namespace hindsight {
+
+namespace {
+
+double loss_of(OrderLearner& learner, std::span<const std::uint32_t> chosen, LossKind kind,
+               Rng& rng, std::vector<double>& positions) {
+  positions.resize(chosen.size());
+  if (kind == LossKind::kExpected) {
+    std::transform(chosen.begin(), chosen.end(), positions.begin(),
+                   [&](std::uint32_t item) { return learner.mean_position(item); });
+  } else {
+    learner.draw_positions(chosen, rng, positions);
+  }
+  return std::accumulate(positions.begin(), positions.end(), 0.0);
+}
+
+}  // namespace
 
 std::vector<ChoicePoint> play_choice_game(OrderLearner& learner, ChoiceAdversary& adversary,
                                           const ChoicePlay& play, std::uint64_t seed) {
@@ -16,19 +33,15 @@ std::vector<ChoicePoint> play_choice_game(OrderLearner& learner, ChoiceAdversary
   Rng learner_coins(seed, kLearnerStream);
   const std::uint64_t step = std::max<std::uint64_t>(1, play.rounds / (play.curve_points + 1));
   std::vector<double> counts(play.items, 0.0);
-  std::vector<double> scores(play.items, 0.0);
+  std::vector<double> positions;
   std::vector<ChoicePoint> points;
   double loss = 0.0;
   for (std::uint64_t round = 1; round <= play.rounds; ++round) {
-    const std::vector<std::uint32_t> chosen = adversary.choose(counts, adversary_coins);
+    const std::span<const std::uint32_t> chosen = adversary.choose(counts, adversary_coins);
+    loss += loss_of(learner, chosen, play.loss, learner_coins, positions);
+    learner.learn_choice(chosen);
     for (const std::uint32_t item : chosen) {
-      scores[item] = 1.0;
       counts[item] += 1.0;
-    }
-    loss += position_loss(learner.play(learner_coins), scores);
-    learner.learn(scores);
-    for (const std::uint32_t item : chosen) {
-      scores[item] = 0.0;
     }
     if (round == play.rounds || (round % step == 0 && points.size() < play.curve_points)) {
       const double best = position_loss(best_order(counts), counts);

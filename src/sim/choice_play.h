@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,11 +20,17 @@ struct ChoicePoint {
   double regret = 0.0;  // against the best order for these rounds
 };
 
+/// What a round costs: the positions of the chosen items in an order that is drawn, or their
+/// expectation over the learner's coins. The sum of the latter has the same mean and less noise,
+/// and most methods know it without drawing an order.
+enum class LossKind : std::uint8_t { kDrawn, kExpected };
+
 struct ChoicePlay {
   std::uint32_t items = 2;
   std::uint32_t chosen = 1;
   std::uint64_t rounds = 1;
   std::size_t curve_points = 0;  // besides the last; evenly spread
+  LossKind loss = LossKind::kDrawn;
 };
 
 /// RETURNS: points in the order of rounds, the last of them after the last round. The learner's and

@@ -66,42 +66,151 @@ class Matching {
   std::vector<bool> seen_;
 };
 
-double scale_rows(SquareMatrix& matrix) {
-  double worst = 0.0;
-  for (std::size_t row = 0; row < matrix.n; ++row) {
-    double sum = 0.0;
-    for (std::size_t column = 0; column < matrix.n; ++column) {
-      sum += matrix.at(row, column);
-    }
-    worst = std::max(worst, std::abs(sum - 1.0));
-    for (std::size_t column = 0; column < matrix.n; ++column) {
-      matrix.at(row, column) /= sum;
-    }
-  }
-  return worst;
-}
+/// Sinkhorn's scaling, and a faster way where that is slow.
+class Balancing {
+ public:
+  explicit Balancing(SquareMatrix& matrix)
+      : matrix_(matrix), sums_(matrix.n), rows_(matrix.n), laplacian_(matrix.n) {}
 
-void scale_columns(SquareMatrix& matrix) {
-  for (std::size_t column = 0; column < matrix.n; ++column) {
-    double sum = 0.0;
-    for (std::size_t row = 0; row < matrix.n; ++row) {
-      sum += matrix.at(row, column);
+  /// RETURNS: by how much the sum of a row was off, at most.
+  double scale_rows() {
+    double worst = 0.0;
+    for (std::size_t row = 0; row < matrix_.n; ++row) {
+      double sum = 0.0;
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        sum += matrix_.at(row, column);
+      }
+      worst = std::max(worst, std::abs(sum - 1.0));
+      const double factor = 1.0 / sum;
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        matrix_.at(row, column) *= factor;
+      }
     }
-    for (std::size_t row = 0; row < matrix.n; ++row) {
-      matrix.at(row, column) /= sum;
+    return worst;
+  }
+
+  void scale_columns() {
+    sum_columns();
+    for (double& sum : sums_) {
+      sum = 1.0 / sum;
+    }
+    multiply_columns();
+  }
+
+  // Newton's step of the convex problem behind the scaling. With rows that sum to 1 and columns
+  // that sum to c, factors e^x(i) e^y(j) are right to first order where (diag(c) - P'P) y = 1 - c
+  // and x = -P y. The matrix is the Laplacian of a graph: its diagonal is the sum of what stands
+  // beside it, which does not cancel even where P is nearly a permutation.
+  void step() {
+    sum_columns();
+    build_laplacian();
+    for (double& sum : sums_) {
+      sum = 1.0 - sum;
+    }
+    solve();
+    for (std::size_t row = 0; row < matrix_.n; ++row) {
+      double x = 0.0;
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        x -= matrix_.at(row, column) * sums_[column];
+      }
+      rows_[row] = std::exp(x);
+    }
+    for (double& y : sums_) {
+      y = std::exp(y);
+    }
+    for (std::size_t row = 0; row < matrix_.n; ++row) {
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        matrix_.at(row, column) *= rows_[row];
+      }
+    }
+    multiply_columns();
+  }
+
+ private:
+  void sum_columns() {
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    for (std::size_t row = 0; row < matrix_.n; ++row) {
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        sums_[column] += matrix_.at(row, column);
+      }
     }
   }
-}
+
+  void multiply_columns() {
+    for (std::size_t row = 0; row < matrix_.n; ++row) {
+      for (std::size_t column = 0; column < matrix_.n; ++column) {
+        matrix_.at(row, column) *= sums_[column];
+      }
+    }
+  }
+
+  void build_laplacian() {
+    const std::size_t n = matrix_.n;
+    std::fill(laplacian_.values.begin(), laplacian_.values.end(), 0.0);
+    for (std::size_t row = 0; row < n; ++row) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const double entry = matrix_.at(row, j);
+        for (std::size_t k = 0; k < j; ++k) {
+          laplacian_.at(j, k) -= entry * matrix_.at(row, k);
+        }
+      }
+    }
+    constexpr double kRidge = 1e-12;  // parts that do not touch each other are left alone
+    for (std::size_t j = 0; j < n; ++j) {
+      double degree = kRidge;
+      for (std::size_t k = 0; k < n; ++k) {
+        degree -= k == j ? 0.0 : laplacian_.at(std::max(j, k), std::min(j, k));
+      }
+      laplacian_.at(j, j) = degree;
+    }
+  }
+
+  /// sums_ := laplacian^-1 sums_, by Cholesky (L D L'), no longer than a step may be.
+  void solve() {
+    const std::size_t n = matrix_.n;
+    for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t i = j + 1; i < n; ++i) {
+        const double factor = laplacian_.at(i, j) / laplacian_.at(j, j);
+        for (std::size_t k = j + 1; k <= i; ++k) {
+          laplacian_.at(i, k) -= factor * laplacian_.at(k, j);
+        }
+        sums_[i] -= factor * sums_[j];
+      }
+    }
+    double longest = 0.0;
+    for (std::size_t j = n; j-- > 0;) {
+      for (std::size_t i = j + 1; i < n; ++i) {
+        sums_[j] -= laplacian_.at(i, j) * sums_[i];
+      }
+      sums_[j] /= laplacian_.at(j, j);
+      longest = std::max(longest, std::abs(sums_[j]));
+    }
+    for (double& y : sums_) {
+      y /= std::max(longest, 1.0);
+    }
+  }
+
+  SquareMatrix& matrix_;
+  std::vector<double> sums_;  // of columns; then what is computed from them
+  std::vector<double> rows_;
+  SquareMatrix laplacian_;
+};
 
 }  // namespace
 
 std::size_t balance(SquareMatrix& matrix, double tolerance) {
+  constexpr std::size_t kPlainRounds = 3;
+  Balancing balancing(matrix);
   // After the columns the rows are off again, by less each time.
   for (std::size_t round = 1; round <= kMaxRounds; ++round) {
-    if (scale_rows(matrix) <= tolerance) {
+    if (balancing.scale_rows() <= tolerance) {
       return round;
     }
-    scale_columns(matrix);
+    if (round > kPlainRounds) {
+      balancing.step();
+      balancing.scale_rows();
+    }
+    balancing.scale_columns();
   }
   return kMaxRounds;
 }

@@ -24,7 +24,9 @@ struct SquareMatrix {
   double at(std::size_t row, std::size_t column) const { return values[row * n + column]; }
 };
 
-/// Sinkhorn: scales rows and columns in turn until every sum is 1 within `tolerance`.
+/// Sinkhorn: scales rows and columns in turn until every sum is 1 within `tolerance`. That takes
+/// long where the matrix is nearly a permutation, so that after the first rounds each begins with a
+/// Newton step towards the same result.
 /// RETURNS: the number of rounds it took. REQUIRES: positive entries
 std::size_t balance(SquareMatrix& matrix, double tolerance);
 

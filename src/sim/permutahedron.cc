@@ -32,31 +32,53 @@ void shuffle(std::span<std::uint32_t> items, Rng& rng) {
 
 }  // namespace
 
+void PermutahedronProjection::sort(std::span<const double> x) {
+  if (order_.size() != x.size()) {
+    order_ = best_order(x);
+    return;
+  }
+  for (std::size_t i = 1; i < order_.size(); ++i) {
+    const std::uint32_t item = order_[i];
+    std::size_t place = i;
+    for (; place > 0 && x[order_[place - 1]] < x[item]; --place) {
+      order_[place] = order_[place - 1];
+    }
+    order_[place] = item;
+  }
+}
+
 // For x sorted downwards the nearest point is x - y with y the falling sequence that is nearest to
 // x - (n - 1, ..., 0): pools of adjacent violators get their mean.
-std::vector<double> project_on_permutahedron(std::span<const double> x) {
+void PermutahedronProjection::project(std::span<double> x) {
   const std::size_t n = x.size();
-  const std::vector<std::uint32_t> order = best_order(x);
-  std::vector<Block> pools;
+  sort(x);
+  pools_.clear();
   for (std::size_t i = 0; i < n; ++i) {
-    const Block here{.begin = i, .end = i + 1, .value = 0.0};
-    Block pool{.begin = i, .end = i + 1, .value = x[order[i]] - centre(here, n)};
-    while (!pools.empty() && pools.back().value < pool.value) {
-      const Block& before = pools.back();
-      const double total = before.value * static_cast<double>(before.size()) +
-                           pool.value * static_cast<double>(pool.size());
-      pool.begin = before.begin;
-      pool.value = total / static_cast<double>(pool.size());
-      pools.pop_back();
+    Pool pool{.begin = i, .size = 1.0, .total = x[order_[i]] - static_cast<double>(n - 1 - i)};
+    // Where the mean of the pool before is below, without a division.
+    while (!pools_.empty() && pools_.back().total * pool.size < pool.total * pools_.back().size) {
+      const Pool& before = pools_.back();
+      pool = {.begin = before.begin,
+              .size = before.size + pool.size,
+              .total = before.total + pool.total};
+      pools_.pop_back();
     }
-    pools.push_back(pool);
+    pools_.push_back(pool);
   }
-  std::vector<double> projected(n);
-  for (const Block& pool : pools) {
-    for (std::size_t i = pool.begin; i < pool.end; ++i) {
-      projected[order[i]] = x[order[i]] - pool.value;
+  std::size_t end = n;
+  for (; !pools_.empty(); pools_.pop_back()) {
+    const std::size_t begin = pools_.back().begin;
+    const double mean = pools_.back().total / pools_.back().size;
+    for (std::size_t i = begin; i < end; ++i) {
+      x[order_[i]] -= mean;
     }
+    end = begin;
   }
+}
+
+std::vector<double> project_on_permutahedron(std::span<const double> x) {
+  std::vector<double> projected(x.begin(), x.end());
+  PermutahedronProjection().project(projected);
   return projected;
 }
 

@@ -105,6 +105,46 @@ TEST(ChoiceRate, TheRateMakesBothTermsOfTheBoundEqual) {
   EXPECT_EQ(online_rank_rate(1, 10, choice_spread(1, 1) - 0.25), 0.0);
 }
 
+// [Ailon13] section 6, for one pair: whoever draws u before v with the odds e^w(u) : e^w(v) loses
+// no more than either fixed order of the two, plus log 2 / eta + eta/2 times the squared
+// differences. Any eta > 0 will do, for e^-x <= 1 - x + x^2/2 for all x >= 0.
+RC_GTEST_PROP(ChoiceRate, APairLosesLittleMoreThanEitherOfItsOrders, ()) {
+  const double rate = std::exp(*rc::gen::inRange(-60, 15) / 10.0);
+  const auto differences = *rc::gen::container<std::vector<double>>(
+      rc::gen::map(rc::gen::inRange(-12, 13), [](int x) { return x / 4.0; }));
+  double count = 0.0;  // of u, less that of v
+  double paid = 0.0;
+  double u_first = 0.0;
+  double v_first = 0.0;
+  double squares = 0.0;
+  double log_potential = 0.0;
+  for (const double difference : differences) {
+    const double u_wins = 1.0 / (1.0 + std::exp(-rate * count));
+    const double lost_by_u_first = std::max(-difference, 0.0);
+    const double lost_by_v_first = std::max(difference, 0.0);
+    const double loss = u_wins * lost_by_u_first + (1.0 - u_wins) * lost_by_v_first;
+    const double mixed = u_wins * std::exp(-rate * lost_by_u_first) +
+                         (1.0 - u_wins) * std::exp(-rate * lost_by_v_first);
+    const double squared_loss = u_wins * lost_by_u_first * lost_by_u_first +
+                                (1.0 - u_wins) * lost_by_v_first * lost_by_v_first;
+    // (6.4), each round by itself.
+    RC_ASSERT(std::log(mixed) <= -rate * loss + 0.5 * rate * rate * squared_loss + 1e-12);
+    log_potential += std::log(mixed);
+    paid += loss;
+    u_first += lost_by_u_first;
+    v_first += lost_by_v_first;
+    squares += difference * difference;
+    count += difference;
+    // The logarithms add up to that of the two orders' weights: (6.2).
+    RC_ASSERT(std::abs(log_potential -
+                       std::log(0.5 * (std::exp(-rate * u_first) + std::exp(-rate * v_first)))) <
+                  1e-9 * (1.0 + std::abs(log_potential)) ||
+              rate * std::min(u_first, v_first) > 600.0);
+    RC_ASSERT(paid <=
+              std::min(u_first, v_first) + std::log(2.0) / rate + 0.5 * rate * squares + 1e-9);
+  }
+}
+
 TEST(ChoiceRate, DoublingCostsNoMoreThanItsFactor) {
   const std::uint64_t n = 12;
   const double spread = choice_spread(n, 2);
