@@ -1,5 +1,6 @@
-// Load that does not wait for answers: requests leave at a set rate, whatever the server does, and
-// a latency is counted from when its request was due.
+// Load that does not wait for answers: requests leave at a set rate, at random times as those of
+// many users (a Poisson process), whatever the server does; a latency is counted from when its
+// request was due.
 //
 //   open_load PORT RATE SECONDS CONNECTIONS FILE...   each FILE holds whole HTTP requests, of equal
 //                                                     share, each after a line with its length
@@ -25,12 +26,15 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kSettle{500};
 
 struct Class {
   std::vector<std::string> requests;
@@ -65,10 +69,17 @@ class Load {
   }
 
   void run() {
+    // Thousands of newcomers at once are a load of their own, and not the one to be measured.
+    for (const auto settled = Clock::now() + kSettle; Clock::now() < settled;) {
+      poll(10);
+    }
     const auto begin = Clock::now();
     const auto end = begin + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(seconds_));
     std::uint64_t number = 0;
+    std::mt19937_64 coins(1);
+    std::exponential_distribution<double> gap(std::max(rate_, 1.0));
+    double due_s = gap(coins);
     for (auto now = begin; now < end; now = Clock::now()) {
       if (rate_ <= 0.0) {
         while (!free_.empty()) {
@@ -78,11 +89,9 @@ class Load {
         continue;
       }
       const double passed = std::chrono::duration<double>(now - begin).count();
-      const auto due = static_cast<std::uint64_t>(passed * rate_);
-      for (; number < due; ++number) {
-        const auto at =
-            begin + std::chrono::duration_cast<Clock::duration>(
-                        std::chrono::duration<double>(static_cast<double>(number) / rate_));
+      for (; due_s < passed; due_s += gap(coins), ++number) {
+        const auto at = begin + std::chrono::duration_cast<Clock::duration>(
+                                    std::chrono::duration<double>(due_s));
         const std::size_t kind = number % kinds_.size();
         if (free_.empty()) {
           ++kinds_[kind].late;  // a client that gives up

@@ -91,15 +91,23 @@ class ApiHandler::Impl {
     metrics_.watch(options_.counters, options_.audit, &waiting_);
   }
 
-  HttpAdmission admit(const HttpRequest& head) const {
-    auto findings = look_at(head);
-    const Route* route = findings->match.route;
+  HttpAdmission admit(const HttpRequest& head, const LaneCheck& has_time) {
+    RouteMatch match = match_route(head.method, head.path);
+    const Route* route = match.route;
     HttpAdmission admission;
     admission.body_limit = route == nullptr ? kIdleBodyLimit : route->body_limit;
+    const bool takes_turns = route != nullptr && route->access != Access::kPublic;
+    // A page reads the refusal only with the fields that a whole answer has.
+    if (takes_turns && head.origin.empty() && !has_time(lane_of(match.collection))) {
+      admission.turned_away = true;
+      note_turned_away(head, *route);
+      return admission;
+    }
+    auto findings = look_at(head, std::move(match));
     if (planted(Fault::kIgnoreBodyLimit)) {
       admission.body_limit = std::size_t{1} << 40;
     }
-    if (route != nullptr && route->access != Access::kPublic) {
+    if (takes_turns) {
       admission.refused = findings->principal == nullptr || !findings->allowed.ok();
       admission.lane = lane_of(findings->match.collection);
     }
@@ -127,10 +135,26 @@ class ApiHandler::Impl {
            (publishable && options_.keys.knows_origin(origin));
   }
 
+  /// Whoever is turned away unseen is counted like everybody else.
+  void note_turned_away(const HttpRequest& head, const Route& route) {
+    const ErrorInfo& error = error_info(ErrorCode::kOverloaded);
+    metrics_.count_refusal(Refusal::kWaiting);
+    metrics_.count(&route, error.http_status, 0.0);
+    if (options_.log) {
+      options_.log({.method = head.method,
+                    .route = route.pattern,
+                    .status = error.http_status,
+                    .error = error.name,
+                    .seconds = 0.0,
+                    .key = {},
+                    .peer = head.peer});
+    }
+  }
+
   /// Everything that is known without the body.
-  std::shared_ptr<Findings> look_at(const HttpRequest& head) const {
+  std::shared_ptr<Findings> look_at(const HttpRequest& head, RouteMatch match) const {
     auto findings = std::make_shared<Findings>();
-    findings->match = match_route(head.method, head.path);
+    findings->match = std::move(match);
     const Route* route = findings->match.route;
     if (route == nullptr || route->access == Access::kPublic) {
       return findings;
@@ -183,7 +207,7 @@ class ApiHandler::Impl {
     }
     const auto findings = request.findings != nullptr
                               ? std::static_pointer_cast<Findings>(request.findings)
-                              : look_at(request);
+                              : look_at(request, match_route(request.method, request.path));
     RouteMatch& match = findings->match;
     reply->set_route(match.route);
     if (!match.known_path) {
@@ -316,9 +340,8 @@ class ApiHandler::Impl {
 ApiHandler::ApiHandler(ApiOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 ApiHandler::~ApiHandler() = default;
 
-HttpAdmission ApiHandler::admit(const HttpRequest& head,
-                                std::optional<std::uint64_t> /*announced*/) {
-  return impl_->admit(head);
+HttpAdmission ApiHandler::admit(const HttpRequest& head, const LaneCheck& has_time) {
+  return impl_->admit(head, has_time);
 }
 
 void ApiHandler::handle(const HttpRequest& request, Respond respond) {

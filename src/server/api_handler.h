@@ -51,7 +51,7 @@ class ApiHandler final : public HttpHandler {
   explicit ApiHandler(ApiOptions options);
   ~ApiHandler() override;
 
-  HttpAdmission admit(const HttpRequest& head, std::optional<std::uint64_t> announced) override;
+  HttpAdmission admit(const HttpRequest& head, const LaneCheck& has_time) override;
   void handle(const HttpRequest& request, Respond respond) override;
 
  private:

@@ -74,18 +74,21 @@ using Respond = std::function<void(HttpResponse)>;
 struct HttpAdmission {
   std::size_t body_limit = 0;  // bytes that it may have
   bool refused = false;        // the answer is known: the body is not wanted
+  bool turned_away = false;    // there is no time for it: the server answers so, without handle()
   std::uint64_t lane = 0;      // on a busy server, requests of one lane wait for each other; 0: for
                                // nobody
   std::shared_ptr<HttpFindings> findings = nullptr;  // handed back with the request
 };
 
+using LaneCheck = std::function<bool(std::uint64_t lane)>;
+
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
-  /// Called once, before handle(). `announced`: the body's length, none where the client does not
-  /// say.
-  virtual HttpAdmission admit(const HttpRequest& head, std::optional<std::uint64_t> announced) = 0;
-  /// Answers every request that was admitted and read, refused or not.
+  /// Called once, before handle(). `has_time`: whether a request of a lane would get its turn in
+  /// time; whoever asks first, before anything that costs, can turn away at next to no cost.
+  virtual HttpAdmission admit(const HttpRequest& head, const LaneCheck& has_time) = 0;
+  /// Answers every request that was admitted and read, refused or not, but not turned away.
   virtual void handle(const HttpRequest& request, Respond respond) = 0;
 };
 

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <sys/socket.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -81,6 +83,14 @@ class Stream {
                : socket_.async_write_some(from, std::move(handler));
         },
         token, buffers);
+  }
+
+  /// Sends without waiting. RETURNS: how many bytes went; none over TLS, and none when it failed.
+  std::size_t send_now(std::string_view bytes) {
+    const ssize_t sent = tls_ ? 0
+                              : ::send(socket_.native_handle(), bytes.data(), bytes.size(),
+                                       MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent > 0 ? static_cast<std::size_t>(sent) : 0;
   }
 
   /// REQUIRES: speaks_tls()

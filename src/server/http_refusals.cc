@@ -48,6 +48,13 @@ HttpResponse failed_inside() {
   return refusal(500, "internal_error", "the server could not answer; its log says more");
 }
 
+HttpResponse no_time() {
+  HttpResponse response =
+      refusal(503, "overloaded", "the server is busy; try again when Retry-After says");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 const std::string& no_place() {
   static const std::string answer = [] {
     const std::string body = error_json("overloaded", "too many connections; try later");

@@ -18,6 +18,7 @@ HttpResponse bad_expectation();
 HttpResponse too_slow();
 HttpResponse too_large();
 HttpResponse failed_inside();
+HttpResponse no_time();
 
 /// The whole answer, as bytes, for a client that finds no place at all.
 const std::string& no_place();

@@ -94,7 +94,7 @@ class HttpServer::Impl {
     asio::co_spawn(workers_.front()->context, accept(), asio::detached);
     for (const auto& worker : workers_) {
       asio::co_spawn(worker->context, sweep(*worker), asio::detached);
-      worker->thread = std::thread([&context = worker->context] { context.run(); });
+      worker->thread = std::thread([one = worker.get()] { one->run(); });
     }
     running_ = true;
   }

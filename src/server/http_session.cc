@@ -86,6 +86,7 @@ Task<void> Session::serve() {
     exchange_ = std::make_shared<Exchange>(stream_.get_executor());
     worker_.give_back_bytes(std::exchange(body_charged_, 0));
     unread_ = false;
+    turned_away_ = false;
     lane_ = 0;
     const Got got = co_await read_request();
     if (got == Got::kEnd) {
@@ -272,18 +273,19 @@ Session::Got Session::begin_request() {
   fill_request(target);
   const auto announced = parser.content_length();
   HttpAdmission admission =
-      handler_.admit(request, announced ? std::optional<std::uint64_t>(*announced) : std::nullopt);
+      handler_.admit(request, [this](Lanes::LaneId lane) { return worker_.has_time(lane); });
   request.findings = std::move(admission.findings);
   lane_ = admission.lane;
   request.body_too_large = announced.value_or(0) > admission.body_limit;
   unread_ = request.body_too_large;
   parser.body_limit(std::uint64_t{admission.body_limit});
-  if (admission.refused) {
+  turned_away_ = admission.turned_away;
+  if (admission.refused || turned_away_) {
     do_without_body();
     return Got::kRequest;
   }
-  if (const milliseconds wait = worker_.expected_wait(lane_); wait > options_.max_wait) {
-    return overloaded(Overload::kWaiting, wait);
+  if (!worker_.has_time(lane_)) {
+    return overloaded(Overload::kWaiting, worker_.expected_wait(lane_));
   }
   const auto bytes = static_cast<std::size_t>(announced.value_or(0));
   if (!unread_ && bytes > 0) {

@@ -53,9 +53,8 @@ class Session {
   // Answering (http_session_write.cc).
   Task<bool> answer_request();
   void call_handler(const std::shared_ptr<Exchange>& exchange);
-  template <class Fields>
-  void set_fields(Fields& fields, const HttpResponse& response);
   Task<bool> write(HttpResponse response, bool keep);
+  Task<bool> turn_away(bool keep);
   Task<bool> write_stream(HttpResponse response);
   Task<bool> write_piece(const std::string& piece, bool chunked);
   bool client_is_gone();
@@ -74,6 +73,7 @@ class Session {
   Lanes::LaneId lane_ = 0;        // of the request under way
   std::size_t body_charged_ = 0;  // bytes taken for its body
   bool unread_ = false;           // its body stays unread: the connection ends with the answer
+  bool turned_away_ = false;      // there is no time for it
   HttpResponse refused_;
   steady_clock::time_point deadline_ = steady_clock::time_point::max();
   bool timed_out_ = false;

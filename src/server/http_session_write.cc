@@ -10,6 +10,7 @@
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <sstream>
 
 #include "src/core/check.h"
 #include "src/server/http_refusals.h"
@@ -26,6 +27,40 @@ constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 constexpr std::size_t kLingerStep = std::size_t{64} << 10;
 constexpr std::string_view kPolicy = "default-src 'none'; frame-ancestors 'none'";
 
+template <class Fields>
+void set_fields(Fields& fields, const HttpResponse& response, const std::string& date) {
+  fields.set(http::field::date, view(date));
+  fields.set(http::field::content_type, view(response.content_type));
+  fields.set(http::field::cache_control, "no-store");
+  fields.set("X-Content-Type-Options", "nosniff");
+  fields.set("Referrer-Policy", "no-referrer");
+  fields.set("Content-Security-Policy", view(kPolicy));
+  for (const auto& [name, value] : response.headers) {
+    const auto unfit = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
+    HINDSIGHT_CHECK(std::none_of(name.begin(), name.end(), unfit));
+    // A value may stem from a request; a broken line would begin another field.
+    if (std::none_of(value.begin(), value.end(), unfit)) {
+      fields.set(view(name), view(value));
+    }
+  }
+}
+
+http::response<http::string_body> message_of(HttpResponse response, bool keep, unsigned version,
+                                             const std::string& date) {
+  http::response<http::string_body> message(static_cast<http::status>(response.status), version);
+  set_fields(message, response, date);
+  message.keep_alive(keep);
+  if (!keep) {
+    message.set(http::field::connection, "close");  // said to old clients, too
+  }
+  const bool bodiless = response.status == 204 || response.status == 304;
+  if (!bodiless) {
+    message.content_length(response.body.size());
+    message.body() = std::move(response.body);
+  }
+  return message;
+}
+
 }  // namespace
 
 /// RETURNS: whether the connection goes on.
@@ -35,9 +70,9 @@ Task<bool> Session::answer_request() {
   HttpRequest& request = exchange->request;
   if (worker_.must_wait(lane_)) {
     // Many may have come since the header did.
-    if (const milliseconds wait = worker_.expected_wait(lane_); wait > 2 * options_.max_wait) {
+    if (!worker_.has_time(lane_, 2)) {
       request.overload = Overload::kWaiting;
-      request.wait_ms = wait.count();
+      request.wait_ms = worker_.expected_wait(lane_).count();
     } else {
       co_await worker_.wait_turn(lane_);
     }
@@ -45,21 +80,25 @@ Task<bool> Session::answer_request() {
   if (forced_) {
     co_return false;
   }
-  call_handler(exchange);
-  if (!exchange->done()) {
-    co_await exchange->wait();
+  if (!turned_away_) {
+    call_handler(exchange);
+    if (!exchange->done()) {
+      co_await exchange->wait();
+    }
   }
   std::optional<HttpResponse> response = exchange->take();
-  if (!response || forced_) {
+  if ((!response && !turned_away_) || forced_) {
     co_return false;
   }
-  if (request.body_too_large && response->status < 400) {
+  if (response && request.body_too_large && response->status < 400) {
     *response = too_large();
   }
   const bool keep = exchange->parser.keep_alive() && !unread_ && !worker_.stopping;
   // Plain statements: g++ 12 miscompiles a co_await inside a larger expression.
   bool written = false;
-  if (response->stream) {
+  if (turned_away_) {
+    written = co_await turn_away(keep);
+  } else if (response->stream) {
     written = co_await write_stream(*std::move(response));
   } else {
     written = co_await write(*std::move(response), keep);
@@ -83,38 +122,10 @@ void Session::call_handler(const std::shared_ptr<Exchange>& exchange) {
   }
 }
 
-template <class Fields>
-void Session::set_fields(Fields& fields, const HttpResponse& response) {
-  fields.set(http::field::date, view(worker_.date()));
-  fields.set(http::field::content_type, view(response.content_type));
-  fields.set(http::field::cache_control, "no-store");
-  fields.set("X-Content-Type-Options", "nosniff");
-  fields.set("Referrer-Policy", "no-referrer");
-  fields.set("Content-Security-Policy", view(kPolicy));
-  for (const auto& [name, value] : response.headers) {
-    const auto unfit = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
-    HINDSIGHT_CHECK(std::none_of(name.begin(), name.end(), unfit));
-    // A value may stem from a request; a broken line would begin another field.
-    if (std::none_of(value.begin(), value.end(), unfit)) {
-      fields.set(view(name), view(value));
-    }
-  }
-}
-
 Task<bool> Session::write(HttpResponse response, bool keep) {
   const RequestParser& parser = exchange_->parser;
-  http::response<http::string_body> message(static_cast<http::status>(response.status),
-                                            parser.version() == 10 ? 10 : 11);
-  set_fields(message, response);
-  message.keep_alive(keep);
-  if (!keep) {
-    message.set(http::field::connection, "close");  // said to old clients, too
-  }
-  const bool bodiless = response.status == 204 || response.status == 304;
-  if (!bodiless) {
-    message.content_length(response.body.size());
-    message.body() = std::move(response.body);
-  }
+  const http::response<http::string_body> message =
+      message_of(std::move(response), keep, parser.version() == 10 ? 10 : 11, worker_.date());
   http::response_serializer<http::string_body> serializer(message);
   set_deadline(options_.write_deadline);
   if (parser.method() == "HEAD") {
@@ -125,6 +136,31 @@ Task<bool> Session::write(HttpResponse response, bool keep) {
   co_return !failed;
 }
 
+/// Says that there is no time, at next to no cost: what this takes is lost to those who are served.
+Task<bool> Session::turn_away(bool keep) {
+  const RequestParser& parser = exchange_->parser;
+  if (!keep || parser.version() != 11 || parser.method() == "HEAD") {
+    const bool written = co_await write(no_time(), keep);
+    co_return written;
+  }
+  const std::string& date = worker_.date();
+  if (worker_.no_time_date != date) {
+    std::ostringstream text;
+    text << message_of(no_time(), true, 11, date);
+    worker_.no_time_text = std::move(text).str();
+    worker_.no_time_date = date;
+  }
+  std::string_view rest = worker_.no_time_text;
+  rest.remove_prefix(stream_.send_now(rest));
+  if (rest.empty()) {
+    co_return true;
+  }
+  const std::string held(rest);  // the worker's copy may be another one soon
+  set_deadline(options_.write_deadline);
+  auto [failed, size] = co_await asio::async_write(stream_, asio::buffer(held), kTry);
+  co_return !failed;
+}
+
 /// Sends pieces until the stream ends, the client goes or the server stops. RETURNS: false, for
 /// the connection ends with it.
 Task<bool> Session::write_stream(HttpResponse response) {
@@ -132,7 +168,7 @@ Task<bool> Session::write_stream(HttpResponse response) {
   const bool chunked = parser.version() == 11;
   http::response<http::empty_body> message(static_cast<http::status>(response.status),
                                            chunked ? 11 : 10);
-  set_fields(message, response);
+  set_fields(message, response, worker_.date());
   message.keep_alive(false);
   message.chunked(chunked);
   http::response_serializer<http::empty_body> serializer(message);

@@ -8,11 +8,25 @@
 namespace hindsight::net {
 namespace {
 
-// Waiting requests are served for as long as reading has taken, so that neither starves the other.
+// Requests are served for a while, then sockets are read. Reading may take three times as long as
+// serving, so that a refusal comes at once even when most of what comes has to be refused.
+constexpr std::int64_t kReadingShare = 3;
 constexpr std::int64_t kLeastTurnsNs = 200'000;
-constexpr std::int64_t kMostTurnsNs = 5'000'000;
+constexpr std::int64_t kMostTurnsNs = 2'000'000;
+// Under lasting load so many waiting requests are enough to keep the thread busy.
+constexpr std::int64_t kBusyQueue = 24;
 
 }  // namespace
+
+void Worker::run() {
+  while (!context.stopped()) {
+    if (context.poll() == 0) {
+      pressure_.pause_begins(steady_clock_ns());
+      context.run_one();
+      pressure_.pause_ends(steady_clock_ns());
+    }
+  }
+}
 
 const std::string& Worker::date() {
   const std::time_t now = std::time(nullptr);
@@ -32,6 +46,20 @@ milliseconds Worker::expected_wait(Lanes::LaneId lane) const {
   return lane == 0 ? milliseconds(0)
                    : std::chrono::duration_cast<milliseconds>(
                          std::chrono::nanoseconds(lanes_.expected_wait_ns(lane)));
+}
+
+bool Worker::has_time(Lanes::LaneId lane, int times) {
+  if (lane == 0) {
+    return true;
+  }
+  const bool lasting = pressure_.too_long(steady_clock_ns());
+  if (lanes_.empty()) {
+    return true;
+  }
+  const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
+  const std::int64_t limit_ns =
+      lasting ? std::min(most_ns, kBusyQueue * lanes_.typical_cost_ns()) : most_ns;
+  return lanes_.expected_wait_ns(lane) <= times * limit_ns;
 }
 
 Task<void> Worker::wait_turn(Lanes::LaneId lane) {
@@ -60,7 +88,8 @@ void Worker::run_turns() {
   if (!turns_go_on_) {
     lanes_.note_pace(0);
   }
-  const std::int64_t slice_ns = std::clamp(begin_ns - turns_ended_ns_, kLeastTurnsNs, kMostTurnsNs);
+  const std::int64_t slice_ns =
+      std::clamp((begin_ns - turns_ended_ns_) / kReadingShare, kLeastTurnsNs, kMostTurnsNs);
   do {
     if (const Lanes::Job job = lanes_.pop()) {
       counters_.waiting.fetch_sub(1, std::memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include "src/server/http_net.h"
 #include "src/server/http_server.h"
 #include "src/server/lanes.h"
+#include "src/server/pressure.h"
 
 namespace hindsight::net {
 
@@ -20,7 +21,9 @@ class Session;
 class Worker {
  public:
   Worker(const HttpServerOptions& options, HttpCounters& counters)
-      : options_(options), counters_(counters) {}
+      : options_(options),
+        counters_(counters),
+        pressure_(std::chrono::nanoseconds(options.max_wait).count()) {}
 
   asio::io_context context{1};
   std::list<Session*> sessions = {};
@@ -31,11 +34,20 @@ class Worker {
   const HttpServerOptions& options() const { return options_; }
   HttpCounters& counters() const { return counters_; }
 
+  /// Works until the context is stopped or has nothing left to wait for.
+  void run();
+
   /// RETURNS: now, as the field Date says it.
   const std::string& date();
 
+  // The answer of those for whom there is no time, as bytes, and the date that it says.
+  std::string no_time_text;
+  std::string no_time_date;
+
   /// About how long a request of this lane would have to wait; 0 for lane 0.
   milliseconds expected_wait(Lanes::LaneId lane) const;
+  /// Whether a request of this lane would get its turn in time, or in `times` of it.
+  bool has_time(Lanes::LaneId lane, int times = 1);
   bool must_wait(Lanes::LaneId lane) { return lane != 0 && lanes_.must_wait(steady_clock_ns()); }
   /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
   Task<void> wait_turn(Lanes::LaneId lane);
@@ -55,6 +67,7 @@ class Worker {
   bool turns_asked_ = false;
   bool turns_go_on_ = false;  // somebody was left waiting when they ended
   std::int64_t turns_ended_ns_ = 0;
+  Pressure pressure_;
   std::time_t date_second_ = 0;
   std::string date_text_;
 };

@@ -38,6 +38,10 @@ std::int64_t Lanes::expected_wait_ns(LaneId lane) const {
                                    std::min(queued_ns_, own * static_cast<double>(turns_.size())));
 }
 
+std::int64_t Lanes::typical_cost_ns() const {
+  return queued_ == 0 ? 0 : static_cast<std::int64_t>(queued_ns_ / static_cast<double>(queued_));
+}
+
 Lanes::Lane& Lanes::lane_of(LaneId lane) {
   const auto found = lanes_.find(lane);
   if (found != lanes_.end()) {

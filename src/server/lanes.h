@@ -32,6 +32,9 @@ class Lanes {
   /// RETURNS: about how long a request would wait that joined its lane now; 0 while nobody waits.
   std::int64_t expected_wait_ns(LaneId lane) const;
 
+  /// RETURNS: what one of those who wait will cost, on average.
+  std::int64_t typical_cost_ns() const;
+
   void push(LaneId lane, Job job);
   /// RETURNS: the job whose turn it is, none when nobody waits.
   Job pop();

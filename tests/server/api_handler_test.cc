@@ -243,7 +243,7 @@ TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
     head.method = method;
     head.path = path;
     head.authorization = sent;
-    return handler().admit(head, std::nullopt);
+    return handler().admit(head, [](std::uint64_t) { return true; });
   };
   EXPECT_EQ(admit("POST", rank_path, key).body_limit, std::size_t{8} << 20);
   EXPECT_EQ(admit("POST", clicks_path, key).body_limit, std::size_t{1} << 20);
@@ -258,6 +258,31 @@ TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
   const Answer answer = ask("POST", books("/rank"), {.body_too_large = true});
   EXPECT_EQ(answer.status, 413);
   EXPECT_EQ(answer.at("/error/code"), "too_large");
+}
+
+TEST_F(ApiTest, WithoutTimeEverybodyButAPageIsTurnedAwayFromTheFirstLineOn) {
+  const std::string rank_path = books("/rank");
+  std::vector<std::uint64_t> lanes;
+  const auto admit = [&](std::string_view path, std::string_view origin) {
+    HttpRequest head;
+    head.method = path == rank_path ? "POST" : "GET";
+    head.path = path;
+    head.origin = origin;
+    return handler().admit(head, [&](std::uint64_t lane) {
+      lanes.push_back(lane);
+      return false;
+    });
+  };
+  EXPECT_TRUE(admit(rank_path, "").turned_away) << "whatever its key";
+  EXPECT_TRUE(admit("/v1/collections", "").turned_away);
+  ASSERT_EQ(lanes.size(), 2U);
+  EXPECT_NE(lanes[0], lanes[1]);
+  EXPECT_FALSE(admit("/healthz", "").turned_away);
+  EXPECT_FALSE(admit("/no/such/path", "").turned_away);
+  EXPECT_FALSE(admit(rank_path, "https://shop.example").turned_away)
+      << "a page could not read that answer";
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"waiting\"} 2"), std::string::npos);
 }
 
 TEST_F(ApiTest, MalformedBodiesReachNoEngine) {
@@ -525,7 +550,8 @@ TEST_F(ApiTest, OnlySoManyClicksWaitForTheLog) {
   head.method = "POST";
   head.path = path;
   head.authorization = "Bearer admin";
-  EXPECT_TRUE(handler().admit(head, 10).refused) << "from the header on";
+  EXPECT_TRUE(handler().admit(head, [](std::uint64_t) { return true; }).refused)
+      << "from the header on";
   engine.answer_later = false;
   EXPECT_EQ(ask("POST", books("/rank"), {.body = R"({"candidates":["a"]})"}).status, 200)
       << "ranking does not wait for the log";

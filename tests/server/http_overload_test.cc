@@ -28,10 +28,10 @@ using ::testing::StartsWith;
 /// some milliseconds of the thread, "/block" all of it until it is let go.
 class BusyHandler : public HttpHandler {
  public:
-  HttpAdmission admit(const HttpRequest& head,
-                      std::optional<std::uint64_t> /*announced*/) override {
+  HttpAdmission admit(const HttpRequest& head, const LaneCheck& /*has_time*/) override {
     return {.body_limit = 10'000'000,
             .refused = head.path.ends_with("/refused"),
+            .turned_away = head.path.ends_with("/away"),
             .lane = head.path == "/free" ? 0U : static_cast<std::uint64_t>(head.path[1])};
   }
 
@@ -153,6 +153,38 @@ TEST_F(HttpOverload, ARefusedRequestsShortBodyIsReadOverAndTheConnectionGoesOn) 
   client->send("GET /free HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
   EXPECT_EQ(counters_->body_bytes, 0);
+}
+
+TEST_F(HttpOverload, WhoIsTurnedAwayHearsItFromTheServerAndTheConnectionGoesOn) {
+  start();
+  const auto client = ask("/a/away", "", std::string(5000, 'x'));
+  for (int i = 0; i < 3; ++i) {
+    const std::string answer = client->read_answer();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 503 "));
+    EXPECT_THAT(answer, HasSubstr("\r\nRetry-After: 1\r\n"));
+    EXPECT_THAT(answer, HasSubstr("\r\nDate: "));
+    EXPECT_THAT(answer, HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n"));
+    EXPECT_THAT(answer, EndsWith("\"message\":\"the server is busy; try again when Retry-After "
+                                 "says\"}}"));
+    client->send("GET /a/away HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 503 "));
+  client->send("GET /a/served HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(counters_->body_bytes, 0);
+}
+
+TEST_F(HttpOverload, WhoIsTurnedAwayAndCannotGoOnIsToldSo) {
+  start();
+  for (const char* request : {"POST /a/away HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n",
+                              "GET /a/away HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+                              "GET /a/away HTTP/1.0\r\n\r\n"}) {
+    RawClient client(server_->port());
+    client.send(request);
+    const std::string answer = client.read_all();
+    EXPECT_THAT(answer, HasSubstr(" 503 ")) << request;
+    EXPECT_THAT(answer, HasSubstr("Connection: close")) << request;
+  }
 }
 
 TEST_F(HttpOverload, ARefusedRequestsLongBodyIsNotReadAtAll) {

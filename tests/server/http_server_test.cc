@@ -45,8 +45,7 @@ class Counter : public HttpStream {
 /// Answers by the path; holds answers back until it is told to give them.
 class FakeHandler : public HttpHandler {
  public:
-  HttpAdmission admit(const HttpRequest& head,
-                      std::optional<std::uint64_t> /*announced*/) override {
+  HttpAdmission admit(const HttpRequest& head, const LaneCheck& /*has_time*/) override {
     const std::string_view path = head.path;
     return {.body_limit = path == "/large" ? 1'000'000 : kLimit,
             .refused = path == "/refused",

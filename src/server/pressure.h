@@ -1,0 +1,54 @@
+// Pressure: tells a burst from a load that is too much for a thread.
+//
+// In a burst a long queue is right: it is worked off in the next pause. Under lasting load there is
+// no pause, and a long queue only makes everybody wait. So time without pauses adds up, and a pause
+// takes off many times its length: a thread that is busy for less than some 95% of its time is
+// never under pressure, however long that lasts.
+//
+// Thread-safety: belongs to one thread. Times are nanoseconds of a steady clock, given by the
+// caller.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace hindsight {
+
+class Pressure {
+ public:
+  /// `bearable_ns`: how long a thread may go without a pause before that is too long.
+  explicit Pressure(std::int64_t bearable_ns) : bearable_ns_(bearable_ns) {}
+
+  void pause_begins(std::int64_t now_ns) {
+    note(now_ns);
+    paused_ = true;
+  }
+  /// May be called at any time.
+  void pause_ends(std::int64_t now_ns) {
+    note(now_ns);
+    paused_ = false;
+  }
+  bool too_long(std::int64_t now_ns) {
+    pause_ends(now_ns);
+    return busy_ns_ > bearable_ns_;
+  }
+
+ private:
+  static constexpr std::int64_t kPauseWorth = 20;
+
+  void note(std::int64_t now_ns) {
+    const std::int64_t passed_ns = std::max<std::int64_t>(0, now_ns - noted_ns_);
+    const std::int64_t change_ns =
+        std::min(passed_ns, 2 * bearable_ns_) * (paused_ ? -kPauseWorth : 1);
+    busy_ns_ = std::clamp(busy_ns_ + change_ns, std::int64_t{0}, 2 * bearable_ns_);
+    noted_ns_ = now_ns;
+  }
+
+  const std::int64_t bearable_ns_;
+  std::int64_t busy_ns_ = 0;
+  std::int64_t noted_ns_ = 0;
+  bool paused_ = true;  // until the thread begins
+};
+
+}  // namespace hindsight

@@ -1,0 +1,61 @@
+#include "src/server/pressure.h"
+
+#include <gtest/gtest.h>
+
+namespace hindsight {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// Works and pauses in turn. RETURNS: for how much of the time there was too much.
+double share_too_long(Pressure& pressure, std::int64_t work_ns, std::int64_t pause_ns) {
+  std::int64_t now_ns = 1'000'000 * kMs;
+  int too_long = 0;
+  constexpr int kTurns = 2'000;
+  for (int i = 0; i < kTurns; ++i) {
+    now_ns += work_ns;
+    too_long += pressure.too_long(now_ns) ? 1 : 0;
+    pressure.pause_begins(now_ns);
+    now_ns += pause_ns;
+    pressure.pause_ends(now_ns);
+  }
+  return static_cast<double>(too_long) / kTurns;
+}
+
+TEST(Pressure, ABurstIsBorneAndALastingLoadIsNot) {
+  Pressure pressure(50 * kMs);
+  pressure.pause_begins(5'000 * kMs);
+  pressure.pause_ends(10'000 * kMs);
+  EXPECT_FALSE(pressure.too_long(10'000 * kMs));
+  EXPECT_FALSE(pressure.too_long(10'050 * kMs));
+  EXPECT_TRUE(pressure.too_long(10'051 * kMs));
+  EXPECT_TRUE(pressure.too_long(90'000 * kMs));
+}
+
+TEST(Pressure, APauseTakesOffManyTimesItsLengthAndNoDebtIsEndless) {
+  Pressure pressure(50 * kMs);
+  pressure.pause_ends(0);
+  EXPECT_TRUE(pressure.too_long(3'600'000 * kMs));
+  pressure.pause_begins(3'600'000 * kMs);
+  EXPECT_FALSE(pressure.too_long(3'600'006 * kMs)) << "after hours of load, a pause of 6 ms";
+}
+
+TEST(Pressure, WhoPausesForATenthOfTheTimeIsNeverUnderIt) {
+  Pressure pressure(50 * kMs);
+  EXPECT_EQ(share_too_long(pressure, 9 * kMs, kMs), 0.0);
+}
+
+TEST(Pressure, ShortPausesDoNotEndALastingLoad) {
+  Pressure pressure(50 * kMs);
+  EXPECT_GT(share_too_long(pressure, 9'900'000, 100'000), 0.9);
+}
+
+TEST(Pressure, AClockThatStandsStillOrGoesBackDoesNoHarm) {
+  Pressure pressure(50 * kMs);
+  pressure.pause_ends(100 * kMs);
+  EXPECT_FALSE(pressure.too_long(100 * kMs));
+  EXPECT_FALSE(pressure.too_long(50 * kMs));
+}
+
+}  // namespace
+}  // namespace hindsight
