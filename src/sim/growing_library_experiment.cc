@@ -15,8 +15,6 @@
 namespace hindsight {
 namespace {
 
-constexpr std::uint32_t kMaxRuns = 10'000;
-constexpr std::uint32_t kMaxThreads = 1024;
 constexpr double kSmallestAlpha = 1e-6;  // far below, steps and balls vanish in rounding
 
 constexpr RankerPlan kPlan[] = {
@@ -41,13 +39,7 @@ RankerPlan plan_of(const std::string& name) {
 }
 
 Result<void> check_options(const GrowingLibraryOptions& options) {
-  if (options.runs < 1 || options.runs > kMaxRuns) {
-    return Error{ErrorCode::kInvalidArgument, fmt::format("must be 1 to {}", kMaxRuns), "runs"};
-  }
-  if (options.threads < 1 || options.threads > kMaxThreads) {
-    return Error{ErrorCode::kInvalidArgument, fmt::format("must be 1 to {}", kMaxThreads),
-                 "threads"};
-  }
+  HINDSIGHT_RETURN_IF_ERROR(check_runs_and_threads(options.runs, options.threads));
   if (options.alphas_given && options.alphas.empty()) {
     return Error{ErrorCode::kInvalidArgument, "at least one value is needed", "alpha"};
   }

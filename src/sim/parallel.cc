@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -37,6 +38,21 @@ void run_jobs(std::size_t count, unsigned threads, const std::function<void(std:
   if (failure) {
     std::rethrow_exception(failure);
   }
+}
+
+Result<void> check_runs_and_threads(std::uint32_t runs, std::uint32_t threads) {
+  constexpr std::uint32_t kMaxRuns = 10'000;
+  constexpr std::uint32_t kMaxThreads = 1024;
+  const auto refused = [](std::uint32_t most, const char* field) {
+    return Error{ErrorCode::kInvalidArgument, "must be 1 to " + std::to_string(most), field};
+  };
+  if (runs < 1 || runs > kMaxRuns) {
+    return refused(kMaxRuns, "runs");
+  }
+  if (threads < 1 || threads > kMaxThreads) {
+    return refused(kMaxThreads, "threads");
+  }
+  return {};
 }
 
 unsigned machine_threads() { return std::max(1U, std::thread::hardware_concurrency()); }

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+
+#include "hindsight/result.h"
 
 namespace hindsight {
 
@@ -14,6 +17,9 @@ namespace hindsight {
 /// when all are done. Throws what a job has thrown (out of memory, say); jobs not begun by then are
 /// left out. REQUIRES: threads >= 1; jobs do not share what they change
 void run_jobs(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& job);
+
+/// What an experiment may be asked for. FAILS: kInvalidArgument (0, or too many)
+Result<void> check_runs_and_threads(std::uint32_t runs, std::uint32_t threads);
 
 /// RETURNS: the number of threads that the machine runs at once, at least 1.
 unsigned machine_threads();

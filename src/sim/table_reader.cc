@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/sim/text_file.h"
 #include "src/sim/zstd_stream.h"
 
 namespace hindsight {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kReadBytes = std::size_t{1} << 17;
 
 /// Calls `take` with every cell and its number. RETURNS: how many cells there are.
 template <class Take>
@@ -196,38 +192,9 @@ Result<void> parse_table(std::string_view bytes, TextEncoding encoding, const Ta
 
 Result<void> read_table(const std::filesystem::path& path, TableSpec spec, const RowSink& sink) {
   spec.name = path.string();
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (file == nullptr) {
-    const ErrorCode code = errno == ENOENT ? ErrorCode::kInvalidArgument : ErrorCode::kIo;
-    return Error{code, fmt::format("cannot be opened: {}", std::strerror(errno)), spec.name};
-  }
-  const bool compressed = path.extension() == ".zst";
-  TableParser parser(spec, sink);
-  ZstdStream zstd;
-  std::vector<char> buffer(kReadBytes);
-  const auto name_it = [&](Error error) {
-    error.field = error.field.empty() ? spec.name : error.field;
-    return error;
-  };
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    const std::string_view bytes(buffer.data(), got);
-    const Result<void> fed =
-        compressed ? zstd.feed(bytes, [&](std::string_view piece) { return parser.feed(piece); })
-                   : parser.feed(bytes);
-    if (!fed.ok()) {
-      return name_it(fed.error());
-    }
-  }
-  if (std::ferror(file.get()) != 0) {
-    return Error{ErrorCode::kIo, fmt::format("cannot be read: {}", std::strerror(errno)),
-                 spec.name};
-  }
-  if (compressed) {
-    if (const Result<void> whole = zstd.finish(); !whole.ok()) {
-      return name_it(whole.error());
-    }
-  }
+  TableParser parser(std::move(spec), sink);
+  HINDSIGHT_RETURN_IF_ERROR(
+      read_text_pieces(path, [&](std::string_view piece) { return parser.feed(piece); }));
   return parser.finish();
 }
 

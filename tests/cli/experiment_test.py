@@ -213,5 +213,35 @@ class OpenBandit(unittest.TestCase):
             self.assertIn("random_NAME.csv", done.stderr)
 
 
+class Dueling(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def test_the_paper_stands_beside_what_came_out(self):
+        done = experiment("dueling-synthetic", "--rounds", "300", "--json", "out.json", "--html",
+                          "out.html", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("(0.465)", done.stdout)
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((found["experiment"], found["seed"]), ("dueling-synthetic", 1))
+        table = [row for row in found["rows"] if row["method"] == "DBGD"]
+        self.assertEqual([(row["problem"], row["delta_l"]) for row in table],
+                         [(f"P{i}", factor) for i in range(1, 6) for factor in (0.6, 0.8, 1, 2, 3)])
+        for row in table:
+            self.assertEqual(row["rounds"], 300)
+            self.assertTrue(0 < row["avg_regret"] < 1.01)
+        self.assertIn("Average regret on P1", (self.folder / "out.html").read_text())
+
+    def test_bad_options_are_input_errors(self):
+        for option, word in (("--rounds", "5"), ("--rounds", "x"), ("--runs", "0"), ("--threads", "0")):
+            done = experiment("dueling-synthetic", "--quick", option, word, folder=self.folder)
+            if option == "--rounds" and word == "5":
+                done = experiment("dueling-synthetic", option, word, folder=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn(option.strip("-"), done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
