@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/workload_groups.h"
@@ -11,20 +13,20 @@
 namespace hindsight::bench {
 namespace {
 
-constexpr double kBudgetNs = 5'000.0;
 constexpr std::size_t kList = 10;
 /// Before the clock runs: the large first steps of the learner, which change every score, are over.
 constexpr std::uint64_t kClicksBefore = 20'000;
 
 /// A ranker that draws from its whole library, is clicked, and learns.
 struct LibraryRanker {
-  std::unique_ptr<Ranker> ranker = *make_ranker("noregret-klrank", {{"library", true}});
+  std::unique_ptr<Ranker> ranker;
   Signals signals;
   Rng rng{1};
   std::uint64_t clicks = 0;
   bool valid = true;
 
-  explicit LibraryRanker(std::size_t n) {
+  LibraryRanker(const std::string& name, const ParamMap& params, std::size_t n)
+      : ranker(*make_ranker(name, params)) {
     constexpr std::size_t kBatch = 10'000;
     for (std::size_t begin = 0; begin < n; begin += kBatch) {
       std::vector<Item> items(std::min(kBatch, n - begin));
@@ -55,29 +57,40 @@ struct LibraryRanker {
   }
 
   Result<void> check() const {
-    return valid && ranker->regret()->clicks() == clicks
+    const bool lost = ranker->regret() != nullptr && ranker->regret()->clicks() != clicks;
+    return valid && !lost
                ? Result<void>()
                : Error{ErrorCode::kCorrupt, "a list was not valid, or a click was lost", ""};
   }
 };
 
-}  // namespace
-
-std::vector<Workload> library_workloads() {
+std::vector<Workload> workloads_of(const std::string& workload, const std::string& ranker,
+                                   const ParamMap& params, double budget_ns, std::size_t aim_from) {
   std::vector<Workload> workloads;
   for (std::size_t n = 10'000; n <= 10'000'000; n *= 10) {
-    workloads.push_back({.name = "library/top10-click",
+    workloads.push_back({.name = workload,
                          .n = n,
-                         .aim = n >= 1'000'000 ? std::optional(1.0) : std::nullopt,
-                         .budget_ns = kBudgetNs,
-                         .prepare = [n]() -> Prepared {
-                           auto library = std::make_shared<LibraryRanker>(n);
+                         .aim = n >= aim_from ? std::optional(1.0) : std::nullopt,
+                         .budget_ns = budget_ns,
+                         .prepare = [=]() -> Prepared {
+                           auto library = std::make_shared<LibraryRanker>(ranker, params, n);
                            return {.test = [library] { return library->rank_and_click(); },
                                    .baseline = {},
                                    .check = [library] { return library->check(); }};
                          }});
   }
   return workloads;
+}
+
+}  // namespace
+
+std::vector<Workload> library_workloads() {
+  return workloads_of("library/top10-click", "noregret-klrank", {{"library", true}}, 5'000.0,
+                      1'000'000);
+}
+
+std::vector<Workload> onlinerank_workloads() {
+  return workloads_of("onlinerank/top10-click", "onlinerank", {}, 6'000.0, 10'000'000);
 }
 
 }  // namespace hindsight::bench

@@ -91,7 +91,8 @@ constexpr std::size_t kSlopeFrom = 10'000;
 
 /// The tree's O(log n) must at least be far from linear, cache misses included.
 const SlopeOf kSlopes[] = {{"slope/draw", "draw/top10", std::nullopt},
-                           {"slope/tree", "tree/top10-click", 0.5}};
+                           {"slope/tree", "tree/top10-click", 0.5},
+                           {"slope/onlinerank", "onlinerank/top10-click", 0.2}};
 
 /// By its own name, or for the slope that is fitted to it.
 bool is_chosen(const std::string& name, const std::string& filter) {

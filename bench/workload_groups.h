@@ -12,6 +12,8 @@ std::vector<Workload> draw_workloads();
 std::vector<Workload> gumbel_workloads();
 std::vector<Workload> tree_workloads();
 std::vector<Workload> library_workloads();
+std::vector<Workload> onlinerank_workloads();
+std::vector<Workload> sort_workloads();
 std::vector<Workload> learn_workloads();
 std::vector<Workload> replay_workloads();
 

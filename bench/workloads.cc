@@ -9,7 +9,11 @@
 //   library/top10-click  Ranker::rank, the first 10 of the whole library, and Ranker::learn of one
 //                    click; a call in which the tree is rebuilt takes far longer, and the median
 //                    does not see it / 5 us                                      n = 10^4 ... 10^7
-//   slope/draw, slope/tree               the exponent of the cost in n, fitted to the rows above
+//   onlinerank/top10-click  the same of OnlineRank, whose click changes one count / 6 us
+//   sort/plackett-luce  a whole order of n items drawn by Plackett-Luce
+//                    / std::sort of the scores as floats                         n = 10^3 ... 10^6
+//   slope/draw, slope/tree, slope/onlinerank   the exponent of the cost in n, fitted to the rows
+//                    above
 //   learn/klrank-step  scores, cost and gradient step of one click on n candidates
 //                    / one read-exp-write pass over as many doubles             n = 10^2 ... 10^6
 //   learn/klrank     the whole of Ranker::learn, its checks and its account included
@@ -27,7 +31,7 @@ namespace hindsight::bench {
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
   for (auto group : {draw_workloads, gumbel_workloads, tree_workloads, library_workloads,
-                     learn_workloads, replay_workloads}) {
+                     onlinerank_workloads, sort_workloads, learn_workloads, replay_workloads}) {
     std::vector<Workload> more = group();
     std::move(more.begin(), more.end(), std::back_inserter(all));
   }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "src/cli/discrete_choice_command.h"
 #include "src/cli/dueling_synthetic_command.h"
 #include "src/cli/growing_library_command.h"
 #include "src/cli/open_bandit_command.h"
@@ -14,6 +15,7 @@ void add_experiment_command(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   command->footer("Example:\n  hindsight experiment growing-library --quick");
   add_growing_library_command(*command, exit_code);
+  add_discrete_choice_command(*command, exit_code);
   add_open_bandit_command(*command, exit_code);
   add_dueling_synthetic_command(*command, exit_code);
 }

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +9,7 @@
 #include <vector>
 
 #include "hindsight/registry.h"
-#include "src/cli/command.h"
-#include "src/cli/findings_files.h"
+#include "src/cli/findings_command.h"
 #include "src/cli/option_values.h"
 #include "src/core/check.h"
 #include "src/sim/data_sets.h"
@@ -37,8 +35,7 @@ struct Options {
   std::uint32_t threads = machine_threads();
   bool quick = false;
   bool verbose = false;
-  std::string json;
-  std::string html;
+  FindingsOptions findings;
 };
 
 GrowingLibraryOptions experiment_options(const Options& options) {
@@ -83,7 +80,7 @@ void print_solver_line(const std::string& dataset, double alpha, const NewtonSta
                status.hessian_products);
 }
 
-Result<GrowingLibraryFindings> find_out(const Options& options) {
+Result<Findings> find_out(const Options& options) {
   const RankerFactory factory = [](const std::string& name, const ParamMap& params) {
     return make_ranker(name, params);
   };
@@ -113,15 +110,9 @@ Result<GrowingLibraryFindings> find_out(const Options& options) {
   experiment.progress = nullptr;
   experiment.solver_progress = nullptr;
   HINDSIGHT_ASSIGN_OR_RETURN(findings.adversary, run_adversary(experiment, factory));
-  return findings;
-}
-
-Result<void> run(const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(FindingsFiles files,
-                             FindingsFiles::prepare(options.json, options.html));
-  HINDSIGHT_ASSIGN_OR_RETURN(const GrowingLibraryFindings findings, find_out(options));
-  return files.write(growing_library_json(findings), growing_library_report(findings),
-                     growing_library_text(findings));
+  return Findings{.json = growing_library_json(findings),
+                  .report = growing_library_report(findings),
+                  .text = growing_library_text(findings)};
 }
 
 }  // namespace
@@ -153,26 +144,16 @@ void add_growing_library_command(CLI::App& experiment, int& exit_code) {
                    "online-ranknet) in the table")
       ->check(check_numbers)
       ->type_name("X,...");
-  command->add_option("--runs", options->runs, "Runs per row, with seeds S, S+1, ...")
-      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the first run")
-      ->check(decimal_integer(std::numeric_limits<std::uint64_t>::max()))
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads; results do not depend on it")
-      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
+  add_run_options(*command, &options->runs, options->seed, &options->threads);
   command->add_flag("--quick", options->quick, "Only the first 2,000 queries, and no sweep");
   command->add_flag("--verbose", options->verbose,
                     "Say on standard error how the search for the best policy goes");
-  command->add_option("--json", options->json, "Write the figures to this file")->type_name("FILE");
-  command->add_option("--html", options->html, "Write a report to this file")->type_name("FILE");
+  add_findings_options(*command, options->findings);
   command->footer(
       "Example:\n  hindsight experiment growing-library --data ../shared/data --dataset all "
       "--html report.html");
-  command->callback([options, &exit_code] {
-    const Result<void> done = run(*options);
-    exit_code = done.ok() ? 0 : fail(done.error());
+  set_work(*command, exit_code, [options] {
+    return write_findings(options->findings, [&] { return find_out(*options); });
   });
 }
 

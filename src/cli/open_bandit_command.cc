@@ -2,15 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "src/cli/command.h"
-#include "src/cli/findings_files.h"
-#include "src/cli/option_values.h"
+#include "src/cli/findings_command.h"
 #include "src/core/check.h"
 #include "src/sim/open_bandit_experiment.h"
 #include "src/sim/open_bandit_output.h"
@@ -25,8 +22,7 @@ struct Options {
   std::string data;
   std::uint64_t seed = 1;
   bool quick = false;
-  std::string json;
-  std::string html;
+  FindingsOptions findings;
 };
 
 /// The folder itself, or that of the data set in it.
@@ -48,7 +44,7 @@ Result<std::filesystem::path> find_folder(const std::string& given) {
                given.empty() ? places.front().string() : given};
 }
 
-Result<OpenBanditFindings> find_out(const Options& options) {
+Result<Findings> find_out(const Options& options) {
   OpenBanditOptions experiment{.seed = options.seed};
   if (options.quick) {
     experiment.resamples = kQuickResamples;
@@ -63,15 +59,9 @@ Result<OpenBanditFindings> find_out(const Options& options) {
                                run_open_bandit(random, bts, experiment));
     findings.rows.insert(findings.rows.end(), rows.begin(), rows.end());
   }
-  return findings;
-}
-
-Result<void> run(const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(FindingsFiles files,
-                             FindingsFiles::prepare(options.json, options.html));
-  HINDSIGHT_ASSIGN_OR_RETURN(const OpenBanditFindings findings, find_out(options));
-  return files.write(open_bandit_json(findings), open_bandit_report(findings),
-                     open_bandit_text(findings));
+  return Findings{.json = open_bandit_json(findings),
+                  .report = open_bandit_report(findings),
+                  .text = open_bandit_text(findings)};
 }
 
 }  // namespace
@@ -86,16 +76,13 @@ void add_open_bandit_command(CLI::App& experiment, int& exit_code) {
                    "Folder with random_NAME.csv and bts_NAME.csv (or .csv.zst); default: "
                    "../shared/data/open_bandit or ./data/open_bandit")
       ->type_name("DIR");
-  command->add_option("--seed", options->seed, "Seed of the bootstrap")
-      ->check(decimal_integer(std::numeric_limits<std::uint64_t>::max()))
-      ->capture_default_str();
+  add_run_options(*command, nullptr, options->seed, nullptr);
+  command->get_option("--seed")->description("Seed of the bootstrap");
   command->add_flag("--quick", options->quick, "50 resamples in place of 1,000");
-  command->add_option("--json", options->json, "Write the figures to this file")->type_name("FILE");
-  command->add_option("--html", options->html, "Write a report to this file")->type_name("FILE");
+  add_findings_options(*command, options->findings);
   command->footer("Example:\n  hindsight experiment open-bandit --html report.html");
-  command->callback([options, &exit_code] {
-    const Result<void> done = run(*options);
-    exit_code = done.ok() ? 0 : fail(done.error());
+  set_work(*command, exit_code, [options] {
+    return write_findings(options->findings, [&] { return find_out(*options); });
   });
 }
 

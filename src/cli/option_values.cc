@@ -21,6 +21,16 @@ std::optional<double> decimal_number(const std::string& word) {
   return value;
 }
 
+/// RETURNS: what is wrong with the first word between commas that has something wrong.
+std::string check_each(const std::string& list, const WordCheck& check) {
+  for (const std::string& word : split_names(list)) {
+    if (std::string problem = check(word); !problem.empty()) {
+      return problem;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 WordCheck decimal_integer(std::uint64_t largest) {
@@ -60,12 +70,7 @@ std::string check_names(const std::string& word) {
 }
 
 std::string check_numbers(const std::string& word) {
-  for (const std::string& name : split_names(word)) {
-    if (std::string problem = check_decimal_number(name); !problem.empty()) {
-      return problem;
-    }
-  }
-  return {};
+  return check_each(word, check_decimal_number);
 }
 
 std::vector<double> split_numbers(const std::string& word) {
@@ -76,6 +81,21 @@ std::vector<double> split_numbers(const std::string& word) {
     numbers.push_back(*number);
   }
   return numbers;
+}
+
+WordCheck integers(std::uint64_t largest) {
+  return [largest](const std::string& word) { return check_each(word, decimal_integer(largest)); };
+}
+
+std::vector<std::uint64_t> split_integers(const std::string& word) {
+  std::vector<std::uint64_t> values;
+  for (const std::string& name : split_names(word)) {
+    std::uint64_t value = 0;
+    HINDSIGHT_CHECK(std::from_chars(name.data(), name.data() + name.size(), value).ec ==
+                    std::errc());
+    values.push_back(value);
+  }
+  return values;
 }
 
 }  // namespace hindsight::cli

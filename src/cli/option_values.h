@@ -29,4 +29,9 @@ std::vector<std::string> split_names(const std::string& word);
 std::string check_numbers(const std::string& word);
 std::vector<double> split_numbers(const std::string& word);
 
+/// Integers as of decimal_integer, between commas. split_integers REQUIRES: the check has nothing
+/// to say
+WordCheck integers(std::uint64_t largest);
+std::vector<std::uint64_t> split_integers(const std::string& word);
+
 }  // namespace hindsight::cli

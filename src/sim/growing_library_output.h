@@ -38,8 +38,6 @@ Report growing_library_report(const GrowingLibraryFindings& findings);
 /// "4.41", "40.0%", or "∞"; with the standard error over runs where there are several.
 std::string format_cost(const Measure& measure);
 std::string format_share(const Measure& measure);
-/// 4,576
-std::string format_count(double value);
 /// RETURNS: sentences that the figures of a data set support: who leads, and where an alpha is
 /// worse than Random.
 std::vector<std::string> growing_library_remarks(const GrowingLibraryResult& set);

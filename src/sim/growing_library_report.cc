@@ -7,6 +7,7 @@
 
 #include "src/sim/delage_table2.h"
 #include "src/sim/growing_library_output.h"
+#include "src/sim/text_table.h"
 
 namespace hindsight {
 namespace {

@@ -146,15 +146,6 @@ std::string format_share(const Measure& measure) {
   return with_error(fmt::format("{:.1f}%", 100.0 * measure.mean), measure.run_error, 100.0, 2);
 }
 
-std::string format_count(double value) {
-  std::string digits = fmt::format("{:.0f}", value);
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3; at -= 3) {
-    digits.insert(at - 3, 1, ',');
-  }
-  return digits;
-}
-
 std::vector<std::string> growing_library_remarks(const GrowingLibraryResult& set) {
   std::vector<std::string> remarks;
   const GrowingLibraryRow* best = nullptr;

@@ -1,5 +1,7 @@
 #include "src/sim/text_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hindsight {
@@ -33,6 +35,15 @@ std::string TextTable::str() const {
     out += line + "\n";
   }
   return out;
+}
+
+std::string format_count(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3; at -= 3) {
+    digits.insert(at - 3, 1, ',');
+  }
+  return digits;
 }
 
 }  // namespace hindsight

@@ -1,6 +1,6 @@
-// TextTable: a table for a terminal.
+// TextTable: a table for a terminal, and numbers as people read them.
 //
-// Thread-safety: one owner at a time.
+// Thread-safety: one owner at a time; a pure function.
 
 #pragma once
 
@@ -23,5 +23,8 @@ class TextTable {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// RETURNS: a number without its fraction, with commas: 4,576.
+std::string format_count(double value);
 
 }  // namespace hindsight

@@ -243,5 +243,68 @@ class Dueling(unittest.TestCase):
             self.assertIn(option.strip("-"), done.stderr)
 
 
+class DiscreteChoice(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def run_quick(self, *arguments):
+        return experiment("discrete-choice", "--quick", *arguments, folder=self.folder)
+
+    def test_rows_have_regret_and_both_bounds(self):
+        done = self.run_quick("--time-up-to", "0", "--json", "out.json", "--html", "out.html")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("mean regrets are below the upper bound", done.stdout)
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((found["experiment"], found["seed"]), ("discrete-choice", 1))
+        self.assertEqual({row["adversary"] for row in found["rows"]},
+                         {"uniform", "zipf", "shifting", "worst"})
+        self.assertEqual({row["ranker"] for row in found["rows"]},
+                         {"onlinerank", "onlinerank-quicksort", "onlinerank-doubling", "fpl-uniform",
+                          "fpl-gumbel", "mw", "permelearn", "permutahedron"})
+        for row in found["rows"]:
+            for key in ("n", "k", "rounds", "regret", "upper_bound", "lower_bound"):
+                self.assertIsInstance(row[key], (int, float), row)
+            self.assertEqual(row["limit"] is None, row["adversary"] != "uniform")
+            if row["loss"] == "expected":
+                self.assertLessEqual(row["regret"], row["upper_bound"] * 1.000001)
+        self.assertEqual({row["rankings"] for row in found["aggregation"]}, {"mallows", "reversing"})
+        self.assertEqual((found["times"], found["time_slope"]), ([], None))
+        page = (self.folder / "out.html").read_text()
+        self.assertIn("Theorem 3.1", page)
+
+    def test_threads_do_not_change_a_byte(self):
+        texts = []
+        for threads in ("1", "2"):
+            done = self.run_quick("--time-up-to", "0", "--threads", threads, "--json", "out.json")
+            self.assertEqual(done.returncode, 0, done)
+            texts.append((done.stdout, (self.folder / "out.json").read_bytes()))
+        self.assertEqual(texts[0], texts[1])
+
+    def test_sizes_are_as_wished_and_times_are_measured(self):
+        done = self.run_quick("--adversaries", "uniform", "--rankers", "onlinerank", "--items",
+                              "8,9", "--choices", "2", "--rounds", "30", "--runs", "2", "--seed", "5",
+                              "--time-up-to", "100000", "--json", "out.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual([(row["n"], row["k"], row["rounds"], row["runs"]) for row in found["rows"]],
+                         [(8, 2, 30, 2), (9, 2, 30, 2)])
+        self.assertEqual([time["n"] for time in found["times"]], [10000, 100000])
+        self.assertIsInstance(found["time_slope"], float)
+
+    def test_bad_input_is_one_line(self):
+        for wish, says in ((("--rankers", "nobody"), "nobody"), (("--adversaries", "x"), "'x'"),
+                           (("--items", "1"), "two items"), (("--items", "5,"), "--items"),
+                           (("--items", "-3"), "--items"), (("--choices", "0"), "choices"),
+                           (("--choices", "99"), "nothing can be played"), (("--rounds", "0"), "rounds"),
+                           (("--effort", "0"), "effort"), (("--threads", "0"), "threads"),
+                           (("--json", "a", "--html", "./a"), "another file")):
+            done = self.run_quick("--time-up-to", "0", *wish)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(says, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

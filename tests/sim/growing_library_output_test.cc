@@ -1,4 +1,5 @@
 #include "src/sim/growing_library_output.h"
+#include "src/sim/text_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
