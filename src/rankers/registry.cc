@@ -12,6 +12,7 @@
 #include "src/rankers/online_ranknet.h"
 #include "src/rankers/onlinerank.h"
 #include "src/rankers/pagerank.h"
+#include "src/rankers/pdgd.h"
 #include "src/rankers/random_ranker.h"
 
 namespace hindsight {
@@ -19,10 +20,17 @@ namespace hindsight {
 // The one table. A new ranker is a header, a source, a test and a row here.
 std::span<const RankerInfo> ranker_registry() {
   static const std::vector<RankerInfo> table = {
-      klrank_info(),         noregret_klrank_info(),  greedy_klrank_info(),
-      online_ranknet_info(), category_ranking_info(), hits_info(),
-      pagerank_info(),       mcrank_info(),           random_info(),
+      klrank_info(),
+      noregret_klrank_info(),
+      greedy_klrank_info(),
+      online_ranknet_info(),
+      category_ranking_info(),
+      hits_info(),
+      pagerank_info(),
+      mcrank_info(),
+      random_info(),
       onlinerank_info(),
+      pdgd_info(),
   };
   return table;
 }

@@ -33,6 +33,11 @@ Result<FeatureRows> ScoredRanker::collect_features(const Request& /*request*/) c
   return FeatureRows{};
 }
 
+std::vector<std::byte> ScoredRanker::aux_of(std::span<const double> /*scores*/,
+                                            std::span<const std::uint32_t> /*shown*/) const {
+  return {};
+}
+
 Result<ScoredRanker::Drawn> ScoredRanker::draw(std::span<const double> scores, std::size_t k,
                                                Rng& rng) const {
   Drawn drawn;
@@ -192,17 +197,10 @@ Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& si
   decision.choice_set = options_.choice_set;
   decision.shown_count = request.k;
   decision.log_propensity = drawn.log_propensity;
+  decision.aux = aux_of(scores, drawn.order);
   std::vector<std::uint32_t> order = std::move(drawn.order);
   if (options_.choice_set == ChoiceSet::kCandidates && request.k < n) {
-    std::vector<std::uint8_t> shown(n, 0);
-    for (const std::uint32_t i : order) {
-      shown[i] = 1;
-    }
-    for (std::uint32_t i = 0; i < n; ++i) {
-      if (shown[i] == 0) {
-        order.push_back(i);
-      }
-    }
+    append_the_rest(order, n);
   }
   for (const std::uint32_t i : order) {
     decision.items.push_back(request.candidates[i]);
@@ -216,6 +214,18 @@ Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& si
     decision.features = select_rows(scored.features, order);
   }
   return decision;
+}
+
+void append_the_rest(std::vector<std::uint32_t>& order, std::size_t n) {
+  std::vector<std::uint8_t> shown(n, 0);
+  for (const std::uint32_t i : order) {
+    shown[i] = 1;
+  }
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (shown[i] == 0) {
+      order.push_back(i);
+    }
+  }
 }
 
 std::size_t place_of(const Decision& decision, ItemIndex item) {

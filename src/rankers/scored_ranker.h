@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +47,11 @@ class ScoredRanker : public Ranker {
   virtual void score(const Request& request, const Signals& signals, const FeatureRows& features,
                      std::span<double> out) const = 0;
 
+  /// What learning will need beside the choice set. `shown` holds positions into `scores`, which
+  /// are those of all candidates, priors included.
+  virtual std::vector<std::byte> aux_of(std::span<const double> scores,
+                                        std::span<const std::uint32_t> shown) const;
+
   Result<Decision> do_rank(const Request& request, const Signals& signals, Rng& rng) const final;
   Result<ListProbability> do_list_probability(const Request& request, const Signals& signals,
                                               std::span<const std::uint32_t> order) const final;
@@ -72,6 +79,9 @@ class ScoredRanker : public Ranker {
 
   ListOptions options_;
 };
+
+/// Adds the positions below n that are missing, ascending. REQUIRES: distinct, below n
+void append_the_rest(std::vector<std::uint32_t>& order, std::size_t n);
 
 /// RETURNS: where `item` stands in the shown list. REQUIRES: it was shown
 std::size_t place_of(const Decision& decision, ItemIndex item);

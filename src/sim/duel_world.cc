@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::uint64_t kProgressEvery = 1 << 14;
 
+double v2(std::span<const double> w) {
+  double lengths = 0.0;
+  for (const double x : w) {
+    lengths += std::abs(x);
+  }
+  return -lengths;
+}
+
 // Coordinates count from 1 in the paper: the first is odd.
 double v3(std::span<const double> w) {
   double squares = 0.0;
@@ -127,7 +135,7 @@ double duel_value(DuelProblem problem, std::span<const double> w, std::span<doub
     case DuelProblem::kP1:
       return -dot(w, w);
     case DuelProblem::kP2:
-      return -std::sqrt(dot(w, w));
+      return v2(w);
     case DuelProblem::kP3:
       return v3(w);
     case DuelProblem::kP4:

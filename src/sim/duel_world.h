@@ -5,8 +5,8 @@
 //   BGD1   sees P(w_t beats w'_t), and steps against it ([Flaxman05])
 //   BGD2   sees P(w_t beats w'_t) - 1/2, whose sign says where to go
 //
-// All values have their maximum at the origin. |w| of P2 is the Euclidean length: with the sum of
-// absolute values the start would already have a regret of 1, above the paper's whole row.
+// All values have their maximum at the origin. |w| of P2 is the sum of the absolute values: with
+// the Euclidean length regrets come out at 0.45 to 0.72, far below the paper's row.
 //
 // Thread-safety: pure functions.
 

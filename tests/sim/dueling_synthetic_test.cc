@@ -61,7 +61,7 @@ TEST(DuelingSynthetic, Table1IsThePapers) {
     std::size_t theirs = 0;
     for (std::size_t i = 0; i < 5; ++i) {
       const DuelingSyntheticRow& row = findings.rows[5 * problem + i];
-      // The one cell that an independent program does not come near to either.
+      // The one cell that an independent program does not reproduce either.
       const double tolerance = problem == 3 && i == 0 ? 0.07 : 0.045;
       EXPECT_NEAR(row.avg_regret, *row.paper, tolerance) << problem << " " << row.delta_l;
       ours = row.avg_regret < findings.rows[5 * problem + ours].avg_regret ? i : ours;

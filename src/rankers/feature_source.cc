@@ -1,0 +1,85 @@
+#include "src/rankers/feature_source.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/core/check.h"
+#include "src/core/feature_weights.h"
+#include "src/core/kernels.h"
+#include "src/rankers/scored_ranker.h"
+
+namespace hindsight {
+namespace {
+
+// A direction has a number for every column, in every ranking.
+constexpr std::size_t kMaxColumns = std::size_t{1} << 16;
+
+std::string at(const std::string& list, std::size_t i) {
+  return list + "[" + std::to_string(i) + "].features";
+}
+
+}  // namespace
+
+Result<void> FeatureSource::check_length(double squared, std::size_t columns,
+                                         const std::string& field) const {
+  if (!(std::sqrt(squared) <= bound_)) {
+    return Error{ErrorCode::kFeatureTooLong,
+                 "the feature vector has length " + pretty(std::sqrt(squared)) +
+                     ", beyond the declared feature_bound " + pretty(bound_) +
+                     "; scale the features or declare a larger bound",
+                 field};
+  }
+  if (columns > kMaxColumns) {
+    return Error{ErrorCode::kTooLarge,
+                 "this ranker learns a weight for at most " + std::to_string(kMaxColumns) +
+                     " feature columns",
+                 field};
+  }
+  return {};
+}
+
+Result<void> FeatureSource::check_rows(const FeatureRows& rows, std::size_t count,
+                                       const std::string& list) const {
+  const std::size_t columns = columns_of(rows).total();
+  for (std::size_t i = 0; i < count; ++i) {
+    HINDSIGHT_RETURN_IF_ERROR(check_length(squared_row_norm(rows, i), columns, at(list, i)));
+  }
+  return {};
+}
+
+Result<FeatureRows> FeatureSource::collect(const Request& request) const {
+  if (request.features == nullptr) {
+    return store_.rows_of(request.candidates);
+  }
+  HINDSIGHT_RETURN_IF_ERROR(check_rows(*request.features, request.candidates.size(), "candidates"));
+  return *request.features;
+}
+
+Result<void> FeatureSource::check_items(std::span<const Item> items) const {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    const std::size_t sparse =
+        item.sparse_index.empty() ? 0 : static_cast<std::size_t>(item.sparse_index.back()) + 1;
+    HINDSIGHT_RETURN_IF_ERROR(
+        check_length(dot(item.dense, item.dense) + dot(item.sparse_value, item.sparse_value),
+                     item.dense.size() + sparse, at("items", i)));
+  }
+  return {};
+}
+
+void FeatureSource::put(std::span<const Item> items) {
+  for (const Item& item : items) {
+    store_.put(item);
+  }
+}
+
+ParamSpec feature_bound_spec() {
+  return {.name = "feature_bound",
+          .default_value = 10.0,
+          .help = "no feature vector may be longer",
+          .minimum = 0.0,
+          .minimum_excluded = true,
+          .maximum = 1e6};
+}
+
+}  // namespace hindsight
