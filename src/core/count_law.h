@@ -2,7 +2,9 @@
 //
 // Item i has the weight e^(rate count_i - shift), held within e^-80 and e^80 so that no float
 // overflows or vanishes: the law that is served is that of the tree. When a score outgrows the
-// shift, or the rate changes, the tree is built again around the highest score.
+// shift, or the rate changes, the weights follow around the highest score. Items that were never
+// counted share one weight; once it is the least there is, only the others are touched, so that in
+// a large library early clicks, of which a few take a score beyond any limit, stay cheap.
 //
 // Thread-safety: const functions may run concurrently with each other, not with the others.
 
@@ -11,6 +13,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "hindsight/result.h"
 #include "hindsight/types.h"
@@ -31,7 +34,7 @@ class CountLaw {
   void remove(ItemIndex item);
   /// Follows a count that has changed. REQUIRES: `counts` are those of all items, this one included
   void set(ItemIndex item, double count, std::span<const double> counts);
-  /// Builds the tree again for another rate.
+  /// Follows another rate. O(n), or less where few items have a count.
   void rescale(double rate, std::span<const double> counts);
 
   /// The law as it was when shift() was `shift`. FAILS: kCorrupt
@@ -40,8 +43,11 @@ class CountLaw {
 
  private:
   float leaf(double count) const;
+  void note_counted(ItemIndex item);
 
   SumTree tree_;
+  std::vector<ItemIndex> counted_;  // whose count is not 0, in the order in which they came
+  std::vector<bool> is_counted_;
   double rate_ = 0.0;
   double shift_ = 0.0;
 };

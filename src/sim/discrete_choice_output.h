@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/sim/discrete_choice_experiment.h"
@@ -28,7 +29,7 @@ struct DiscreteChoiceFindings {
   std::optional<double> time_slope;  // the exponent of n in them, from 10^4 on
 };
 
-/// Tables for a terminal: the longest game of every size, rank aggregation, times.
+/// Tables for a terminal: the headline's rows, rank aggregation, times; and what they say.
 std::string discrete_choice_text(const DiscreteChoiceFindings& findings);
 
 /// {"experiment":"discrete-choice", "seed":…, "rows":[{…}], …};
@@ -42,6 +43,14 @@ Report discrete_choice_report(const DiscreteChoiceFindings& findings);
 
 /// RETURNS: sentences that the figures support: bounds, the limit law, the two sorts, the times.
 std::vector<std::string> discrete_choice_remarks(const DiscreteChoiceFindings& findings);
+
+/// RETURNS: the rows to look at: of every size the longest game and, against the uniform adversary,
+/// all that are long enough for the limit.
+std::vector<const DiscreteChoiceRow*> headline_rows(const DiscreteChoiceResult& result,
+                                                    std::string_view adversary);
+
+/// RETURNS: the adversaries of the rows, each once.
+std::vector<std::string> adversaries_of(const DiscreteChoiceResult& result);
 
 /// RETURNS: a figure and its standard error: "124,812 ± 1,290".
 std::string format_regret(double regret, const std::optional<double>& error);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "src/sim/discrete_choice_output.h"
 #include "src/sim/text_table.h"
@@ -107,6 +109,32 @@ std::optional<std::string> sorts_remark(const DiscreteChoiceResult& result) {
 }
 
 }  // namespace
+
+std::vector<const DiscreteChoiceRow*> headline_rows(const DiscreteChoiceResult& result,
+                                                    std::string_view adversary) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> longest;  // by n and k
+  for (const DiscreteChoiceRow& row : result.rows) {
+    std::uint64_t& rounds = longest[{row.n, row.k}];
+    rounds = std::max(rounds, row.rounds);
+  }
+  std::vector<const DiscreteChoiceRow*> rows;
+  for (const DiscreteChoiceRow& row : result.rows) {
+    if (row.adversary == adversary && (row.near_limit() || row.rounds == longest[{row.n, row.k}])) {
+      rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> adversaries_of(const DiscreteChoiceResult& result) {
+  std::vector<std::string> names;
+  for (const DiscreteChoiceRow& row : result.rows) {
+    if (std::find(names.begin(), names.end(), row.adversary) == names.end()) {
+      names.push_back(row.adversary);
+    }
+  }
+  return names;
+}
 
 std::string format_regret(double regret, const std::optional<double>& error) {
   return error ? fmt::format("{} ± {}", format_count(regret), format_count(*error))

@@ -121,10 +121,8 @@ ReportTable choice_table(const DiscreteChoiceResult& result, const std::string& 
     table.columns.push_back({.head = "limit"});
     table.columns.push_back({.head = "off the limit"});
   }
-  for (const DiscreteChoiceRow& row : result.rows) {
-    if (row.adversary != adversary) {
-      continue;
-    }
+  for (const DiscreteChoiceRow* each : headline_rows(result, adversary)) {
+    const DiscreteChoiceRow& row = *each;
     std::vector<ReportCell> cells;
     for (std::string& text :
          std::vector<std::string>{row.ranker, std::to_string(row.n), std::to_string(row.k),
@@ -140,18 +138,15 @@ ReportTable choice_table(const DiscreteChoiceResult& result, const std::string& 
     }
     table.rows.push_back(std::move(cells));
   }
-  if (uniform) {
-    table.footnote = "Bold: T >= 1000 n/k, where the regret is to be near its limit.";
-  }
+  table.footnote = uniform
+                       ? "The longest game of every size; bold: all of T >= 1000 n/k, where the "
+                         "regret is to be near its limit."
+                       : "The longest game of every size; the charts' figures have the others.";
   return table;
 }
 
 void add_choices(const DiscreteChoiceResult& result, Report& report) {
-  std::vector<std::string> adversaries;
-  for (const DiscreteChoiceRow& row : result.rows) {
-    add_once(adversaries, row.adversary);
-  }
-  for (const std::string& adversary : adversaries) {
+  for (const std::string& adversary : adversaries_of(result)) {
     ReportSection section;
     section.heading = fmt::format("The {} adversary", adversary);
     section.text = {what_it_does(adversary)};

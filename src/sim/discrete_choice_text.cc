@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
 #include <string_view>
-#include <tuple>
 
 #include "src/core/choice_rate.h"
 #include "src/sim/discrete_choice_output.h"
@@ -17,19 +14,11 @@ std::string bounds_of(std::uint32_t n, std::uint32_t k, std::uint64_t rounds) {
   return format_count(online_rank_bound(n, rounds, choice_spread(n, k)));
 }
 
-/// The longest game of every size against one adversary.
 std::string adversary_table(const DiscreteChoiceResult& result, std::string_view adversary) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t>, std::uint64_t> longest;
-  for (const DiscreteChoiceRow& row : result.rows) {
-    std::uint64_t& rounds = longest[{row.n, row.k}];
-    rounds = std::max(rounds, row.rounds);
-  }
   TextTable table({"ranker", "n", "k", "rounds", "runs", "regret", "of its bound", "Theorem 3.1",
                    "lower bound", "limit", "off the limit"});
-  for (const DiscreteChoiceRow& row : result.rows) {
-    if (row.adversary != adversary || row.rounds != longest[{row.n, row.k}]) {
-      continue;
-    }
+  for (const DiscreteChoiceRow* each : headline_rows(result, adversary)) {
+    const DiscreteChoiceRow& row = *each;
     table.add({row.ranker, std::to_string(row.n), std::to_string(row.k),
                format_count(static_cast<double>(row.rounds)), std::to_string(row.runs),
                format_regret(row.regret, row.regret_error),
@@ -98,15 +87,9 @@ void write_aggregation(FindingsJson& json, const AggregationRow& row) {
 std::string discrete_choice_text(const DiscreteChoiceFindings& findings) {
   std::string out = fmt::format("discrete-choice: seed {}{}\n\n", findings.seed,
                                 findings.quick ? ", quick: short games and few runs" : "");
-  std::vector<std::string> adversaries;
-  for (const DiscreteChoiceRow& row : findings.result.rows) {
-    if (std::find(adversaries.begin(), adversaries.end(), row.adversary) == adversaries.end()) {
-      adversaries.push_back(row.adversary);
-    }
-  }
-  for (const std::string& adversary : adversaries) {
-    out += fmt::format("{} adversary, the longest games\n{}\n", adversary,
-                       adversary_table(findings.result, adversary));
+  for (const std::string& adversary : adversaries_of(findings.result)) {
+    out +=
+        fmt::format("{} adversary\n{}\n", adversary, adversary_table(findings.result, adversary));
   }
   if (!findings.result.aggregation.empty()) {
     out += fmt::format("rank aggregation\n{}\n", aggregation_table(findings.result));
