@@ -54,7 +54,7 @@ struct RecurRankParams {
   std::uint64_t horizon = 0;   // T; 0: not known
   bool printed_rule = false;
   bool spanner = false;   // a volumetric spanner in place of the G-optimal design
-  double epsilon = 0.05;  // of the design
+  double epsilon = 0.01;  // of the design
 };
 
 class RecurRank {
@@ -102,6 +102,8 @@ class RecurRank {
   std::uint64_t rounds() const { return rounds_; }
   std::uint64_t runs() const { return runs_; }
   bool begun() const { return !blocks_.empty(); }
+  /// Whether the item was added and has not left.
+  bool is_there(ItemIndex item) const { return item < there_.size() && there_[item] != 0; }
   /// The last estimate of an item's attractiveness times the examination of its block; 0 before.
   double estimate(ItemIndex item) const { return estimate_[item]; }
 

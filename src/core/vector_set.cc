@@ -67,6 +67,16 @@ void SquaredLengths(const double* columns, std::size_t count, std::size_t dim,
   });
 }
 
+void UpperBounds(const double* columns, std::size_t count, std::size_t dim, const double* weights,
+                 const double* triangle, double width, double cap, double* out) {
+  ForAll(count, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto length = hn::Sqrt(SquaredLengthAt(d, columns + i, count, triangle, dim));
+    const auto bound =
+        hn::Add(ProductAt(d, columns + i, count, weights, dim), hn::Mul(hn::Set(d, width), length));
+    hn::StoreU(hn::Min(bound, hn::Set(d, cap)), d, out + i);
+  });
+}
+
 // NOLINTEND(readability-identifier-naming)
 }  // namespace HWY_NAMESPACE
 }  // namespace hindsight
@@ -77,6 +87,7 @@ namespace hindsight {
 
 HWY_EXPORT(Products);
 HWY_EXPORT(SquaredLengths);
+HWY_EXPORT(UpperBounds);
 
 VectorSet VectorSet::from_rows(std::span<const double> rows, std::size_t d) {
   HINDSIGHT_CHECK(d > 0 && rows.size() % d == 0);
@@ -132,6 +143,15 @@ void squared_lengths_of(const VectorSet& set, std::span<const double> triangle,
   HINDSIGHT_CHECK(triangle.size() == set.dim * set.dim && out.size() == set.count);
   HWY_DYNAMIC_DISPATCH(SquaredLengths)
   (set.columns.data(), set.count, set.dim, triangle.data(), out.data());
+}
+
+void upper_bounds_of(const VectorSet& set, std::span<const double> weights,
+                     std::span<const double> triangle, double width, double cap,
+                     std::span<double> out) {
+  HINDSIGHT_CHECK(set.dim > 0 && weights.size() == set.dim &&
+                  triangle.size() == set.dim * set.dim && out.size() == set.count);
+  HWY_DYNAMIC_DISPATCH(UpperBounds)
+  (set.columns.data(), set.count, set.dim, weights.data(), triangle.data(), width, cap, out.data());
 }
 
 }  // namespace hindsight

@@ -43,4 +43,10 @@ void products_of(const VectorSet& set, std::span<const double> weights, std::spa
 void squared_lengths_of(const VectorSet& set, std::span<const double> triangle,
                         std::span<double> out);
 
+/// out[i] = min(<x_i, weights> + width |T x_i|, cap): the most that x_i may be worth, T as above.
+/// REQUIRES: sizes fit
+void upper_bounds_of(const VectorSet& set, std::span<const double> weights,
+                     std::span<const double> triangle, double width, double cap,
+                     std::span<double> out);
+
 }  // namespace hindsight

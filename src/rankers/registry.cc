@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/core/check.h"
+#include "src/rankers/cascade_linear.h"
 #include "src/rankers/category_ranking.h"
 #include "src/rankers/hits.h"
 #include "src/rankers/klrank.h"
@@ -14,6 +15,8 @@
 #include "src/rankers/pagerank.h"
 #include "src/rankers/pdgd.h"
 #include "src/rankers/random_ranker.h"
+#include "src/rankers/recurrank.h"
+#include "src/rankers/toprank.h"
 
 namespace hindsight {
 
@@ -31,6 +34,9 @@ std::span<const RankerInfo> ranker_registry() {
       random_info(),
       onlinerank_info(),
       pdgd_info(),
+      recurrank_info(),
+      cascade_linucb_info(),
+      toprank_info(),
   };
   return table;
 }

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/sim/cell_number.h"
 
 namespace hindsight {
 namespace {
@@ -18,14 +17,6 @@ namespace fs = std::filesystem;
 constexpr const char* kEndings[] = {".csv.zst", ".csv"};
 constexpr std::uint32_t kMaxItems = 100'000;
 constexpr std::uint32_t kMaxPositions = 100;
-
-template <class T>
-std::optional<T> number_in(std::string_view cell, T least, T most) {
-  T value{};
-  const auto [end, problem] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  const bool whole = problem == std::errc() && end == cell.data() + cell.size();
-  return whole && value >= least && value <= most ? std::optional(value) : std::nullopt;
-}
 
 Error out_of_range(std::string_view column, std::string_view cell) {
   return {ErrorCode::kParse, fmt::format("'{}' cannot be a value of {}", cell, column), ""};

@@ -81,7 +81,7 @@ TEST(RecurRank, FirstPhaseWantsWhatEquationSixSays) {
     total += static_cast<double>(wanted);
   }
   EXPECT_GE(total, 3.0 * 2.0 * log_term);
-  EXPECT_LE(total, 1.05 * 3.0 * 2.0 * log_term + static_cast<double>(block.support.size()));
+  EXPECT_LE(total, 1.01 * 3.0 * 2.0 * log_term + static_cast<double>(block.support.size()));
   EXPECT_LE(block.support.size(), 6U);
 }
 
