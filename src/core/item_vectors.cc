@@ -70,10 +70,11 @@ Result<void> ItemVectors::check(std::span<const Item> items) const {
         highest = std::max(highest, columns.number(sparse, index));
       }
     });
-    if (squared == 0.0) {
-      return Error{ErrorCode::kInvalidArgument,
-                   "this ranker knows items by their features: give at least one that is not zero",
-                   field};
+    if (squared == 0.0 && !(items[i].dense.empty() && items[i].sparse_index.empty())) {
+      return Error{
+          ErrorCode::kInvalidArgument,
+          "features that are all zero say nothing of an item: give one that is not, or none",
+          field};
     }
     if (!(squared <= kMaxLength * kMaxLength)) {
       return Error{ErrorCode::kFeatureTooLong, "the length must be at most 1000000; scale them",
@@ -133,8 +134,8 @@ Result<void> ItemVectors::load(ByteReader& in) {
     if (!in.get(x)) {
       break;
     }
-    sane = !x.empty() && x.size() <= dim() && all_within(x, -kMaxLength, kMaxLength) &&
-           x.back() != 0.0;
+    sane = x.size() <= dim() && all_within(x, -kMaxLength, kMaxLength) &&
+           (x.empty() || x.back() != 0.0);
     rows_.push_back(std::move(x));
   }
   HINDSIGHT_RETURN_IF_ERROR(in.check("features"));

@@ -1,7 +1,8 @@
 // ItemVectors: the features of a library's items as short dense vectors.
 //
 // Algorithms that estimate a linear model keep matrices of dimension x dimension, so that the
-// columns that occur, dense and sparse, are numbered as they come, and there may not be many.
+// columns that occur, dense and sparse, are numbered as they come, and there may not be many. An
+// item may have no features at all; its vector is empty then.
 //
 // Thread-safety: none needed; one owner at a time.
 
@@ -53,8 +54,8 @@ class ItemVectors {
   std::size_t dim() const { return columns_.size(); }
   std::span<const double> row(ItemIndex item) const { return rows_[item]; }
 
-  /// RETURNS: whether all the items could be put. FAILS: kInvalidArgument (an item without
-  /// features, or with zeros only), kFeatureTooLong, kTooLarge (more than 128 columns in all)
+  /// RETURNS: whether all the items could be put. FAILS: kInvalidArgument (an item with features
+  /// that are all zero), kFeatureTooLong, kTooLarge (more than 128 columns in all)
   Result<void> check(std::span<const Item> items) const;
   /// RETURNS: whether the item's features are others than before. REQUIRES: check accepted it; its
   /// index is below the size, or equal to it (then there is one more)

@@ -76,14 +76,15 @@ void RecurRank::add(const Item& item) {
     return;
   }
   if (!is_new) {
+    std::erase(waiting_, item.index);
     leave(item.index);
     estimate_[item.index] = 0.0;
   }
-  if (in_block_[item.index] == 0 &&
+  if (is_known(item.index) && in_block_[item.index] == 0 &&
       std::find(waiting_.begin(), waiting_.end(), item.index) == waiting_.end()) {
     waiting_.push_back(item.index);
   }
-  if (begun() && blocks_.back().support.empty()) {  // no next phase would come
+  if (begun() && !waiting_.empty() && blocks_.back().support.empty()) {  // no phase would end
     take_waiting(blocks_.back());
     start(blocks_.back());
   }
@@ -113,8 +114,11 @@ void RecurRank::leave(ItemIndex item) {
   for (const Block& block : blocks_) {
     left += block.items.size();
   }
-  const auto live = static_cast<std::size_t>(std::count(there_.begin(), there_.end(), 1));
-  if (left < std::min(params_.positions, live)) {
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < there_.size(); ++i) {
+    known += is_known(i) ? 1 : 0;
+  }
+  if (left < std::min(params_.positions, known - waiting_.size())) {
     blocks_.clear();
     begin();
     return;
@@ -142,8 +146,8 @@ void RecurRank::place_blocks() {
 void RecurRank::begin() {
   Block block;
   for (std::size_t i = 0; i < there_.size(); ++i) {
-    in_block_[i] = there_[i];
-    if (there_[i] != 0) {
+    in_block_[i] = is_known(i) ? 1 : 0;
+    if (in_block_[i] != 0) {
       block.items.push_back(static_cast<ItemIndex>(i));
     }
   }

@@ -24,7 +24,8 @@
 // Items may come and go. One that arrives waits, behind all others, until the last block begins its
 // next phase, and joins it there. When one leaves, its block and those below begin their phase
 // anew, since the items above a place decide how often it is read; when too few are left to fill
-// the places, everything begins anew. An item whose features change leaves and arrives.
+// the places, everything begins anew. An item whose features change leaves and arrives. Of an item
+// without features nothing can be learned: it stays behind all others.
 //
 // An unknown horizon is doubled: after 1024, 2048, ... rounds everything begins anew.
 //
@@ -111,7 +112,7 @@ class RecurRank {
   void add(const Item& item);
   /// REQUIRES: the item is there
   void remove(ItemIndex item);
-  /// Begins with the items that are there. REQUIRES: there is one
+  /// Begins with the items that are there; does nothing where none has features.
   void begin();
 
   /// The first k of the candidates: `available` has a 1 for each, or is empty: all items are
@@ -146,6 +147,10 @@ class RecurRank {
   /// What of a block's needs can be met by the candidates.
   std::uint64_t open_needs(const Block& block, std::span<const std::uint8_t> available) const;
 
+  /// Whether something can be learned of the item.
+  bool is_known(std::size_t item) const {
+    return there_[item] != 0 && !vectors_.row(static_cast<ItemIndex>(item)).empty();
+  }
   double log_inverse_delta(const Block& block) const;
   void start(Block& block);
   void restart(Block& block);

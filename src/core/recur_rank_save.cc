@@ -92,9 +92,7 @@ Result<void> RecurRank::load(ByteReader& in) {
   HINDSIGHT_RETURN_IF_ERROR(in.check("blocks"));
   in_block_.assign(n, 0);
   std::vector<std::uint8_t> seen(n, 0);
-  const auto take = [&](ItemIndex item) {
-    return item < n && there_[item] == 1 && seen[item]++ == 0;
-  };
+  const auto take = [&](ItemIndex item) { return item < n && is_known(item) && seen[item]++ == 0; };
   bool sane = next_serial_ >= 1 && next_serial_ <= kMaxCount && rounds_ <= kMaxCount &&
               runs_ <= kMaxCount && (blocks_.empty() || runs_ >= 1) &&
               std::all_of(waiting_.begin(), waiting_.end(), take);

@@ -71,18 +71,20 @@ std::uint64_t TopRank::relations() const {
 }
 
 void TopRank::grow(std::size_t size) {
-  HINDSIGHT_CHECK(size <= kMaxItems);
   for (Row& row : rows_) {
     if (!row.next.empty()) {
       row.next.resize(size, first_look_);
       row.countdown.resize(size, static_cast<std::uint16_t>(first_look_));
     }
   }
+  blocks_.resize(std::max<std::size_t>(blocks_.size(), 1));
+  for (std::size_t i = level_.size(); i < size; ++i) {
+    blocks_[0].push_back(static_cast<ItemIndex>(i));
+  }
   rows_.resize(size);
   worse_.resize(size);
   level_.resize(size, 0);
-  changed_ = true;
-  settle();
+  count_up(version_);
 }
 
 void TopRank::remove(ItemIndex item) {
@@ -161,7 +163,7 @@ void TopRank::raise(ItemIndex item, std::size_t level) {
     if (level_[at] == kGone || level_[at] >= wanted) {
       continue;
     }
-    HINDSIGHT_CHECK(wanted < size());  // G has no circle: levels only grow away from each other
+    HINDSIGHT_CHECK(wanted < size() && wanted < kGone);  // G has no circle
     level_[at] = static_cast<std::uint16_t>(wanted);
     for (const ItemIndex worse : worse_[at]) {
       open.emplace_back(worse, wanted + 1);
@@ -245,7 +247,7 @@ Result<void> TopRank::load(ByteReader& in) {
   in.get(version_);
   in.get(level_);
   HINDSIGHT_RETURN_IF_ERROR(in.check("levels"));
-  if (count > kMaxItems || level_.size() != count || version_ > kMaxCount) {
+  if (level_.size() != count || version_ > kMaxCount) {
     return damaged;
   }
   rows_.assign(count, {});

@@ -37,6 +37,7 @@ class ByteWriter;
 
 class TopRank {
  public:
+  /// More are kept, but not compared: a row for each would not fit into memory.
   static constexpr std::size_t kMaxItems = 20'000;
   static constexpr std::uint16_t kGone = 0xFFFF;
 
@@ -52,7 +53,7 @@ class TopRank {
   std::uint64_t wins(ItemIndex item, ItemIndex over) const;
   std::uint64_t relations() const;
 
-  /// More items, in the first block. REQUIRES: at most kMaxItems
+  /// More items, in the first block.
   void grow(std::size_t size);
   void remove(ItemIndex item);
 
@@ -60,7 +61,7 @@ class TopRank {
   void draw(std::size_t k, Rng& rng, std::vector<ItemIndex>& list) const;
 
   /// Every clicked item has won over every other item of its block that was not.
-  /// REQUIRES: distinct items, none of which is gone
+  /// REQUIRES: distinct items, none of which is gone; at most kMaxItems in all
   void learn(std::span<const ItemIndex> clicked);
   /// One has won over another, where only those that were shown can be compared. REQUIRES: they
   /// are distinct, in one block

@@ -53,10 +53,7 @@ class CascadeModel {
                : params_.c;
   }
 
-  Result<void> check_items(std::span<const Item> items) const {
-    HINDSIGHT_RETURN_IF_ERROR(vectors_.check(items));
-    return {};
-  }
+  Result<void> check_items(std::span<const Item> items) const { return vectors_.check(items); }
   void add_items(std::span<const Item> items) {
     for (const Item& item : items) {
       store_.put(item);
@@ -64,7 +61,7 @@ class CascadeModel {
     }
   }
 
-  /// One row per candidate. FAILS: kInvalidArgument (zeros only), kFeatureTooLong
+  /// One row per candidate. FAILS: kFeatureTooLong
   Result<FeatureRows> collect(const Request& request) const {
     if (request.features == nullptr) {
       return store_.rows_of(request.candidates);
@@ -72,12 +69,6 @@ class CascadeModel {
     for (std::size_t i = 0; i < request.candidates.size(); ++i) {
       const double squared = squared_row_norm(*request.features, i);
       const std::string field = "candidates[" + std::to_string(i) + "].features";
-      if (squared == 0.0) {
-        return Error{ErrorCode::kInvalidArgument,
-                     "this ranker knows items by their features: give at least one that is not "
-                     "zero",
-                     field};
-      }
       if (!(squared <= kMostSquared)) {
         return Error{ErrorCode::kFeatureTooLong, "the length must be at most 1000000; scale them",
                      field};
@@ -117,8 +108,11 @@ class CascadeModel {
 
   /// FAILS: kFeatureTooLong (a decision that this ranker has not made)
   Result<LearnReport> learn(const Decision& decision, const Feedback& feedback) {
-    for (std::size_t i = 0; i < decision.shown_count && !decision.features.empty(); ++i) {
-      if (!(squared_row_norm(decision.features, i) <= kMostSquared)) {
+    // A list of another ranker may not have said which features it used.
+    const FeatureRows rows =
+        decision.features.empty() ? store_.rows_of(decision.shown()) : decision.features;
+    for (std::size_t i = 0; i < decision.shown_count; ++i) {
+      if (!(squared_row_norm(rows, i) <= kMostSquared)) {
         return Error{ErrorCode::kFeatureTooLong, "no list was made of features as long as these",
                      "decision.features"};
       }
@@ -133,7 +127,7 @@ class CascadeModel {
     }
     for (std::size_t i = 0; i < decision.shown_count && i <= last; ++i) {
       std::vector<double> x;
-      for_row(decision.features, i, [&](bool sparse, std::uint32_t index, double value) {
+      for_row(rows, i, [&](bool sparse, std::uint32_t index, double value) {
         if (columns_.size() < ColumnNumbers::kMax ||
             columns_.find(sparse, index) < ColumnNumbers::kMax) {
           const std::size_t column = columns_.number(sparse, index);

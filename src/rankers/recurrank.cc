@@ -15,6 +15,8 @@
 namespace hindsight {
 namespace {
 
+constexpr const char* kName = "recurrank";
+
 std::vector<std::byte> write_aux(const RecurRank::Probes& probes) {
   ByteWriter out;
   for (const RecurRank::Probe& probe : probes) {
@@ -72,7 +74,7 @@ class RecurRankRanker final : public Ranker {
     Decision decision;
     RecurRank::Probes probes;
     machine_.draw(available, request.k, rng, decision.items, probes);
-    decision.ranker = "recurrank";
+    decision.ranker = kName;
     decision.shown_count = request.k;
     double log_prob = 0.0;
     for (const RecurRank::Probe& probe : probes) {
@@ -101,7 +103,10 @@ class RecurRankRanker final : public Ranker {
 
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& /*signals*/) override {
-    HINDSIGHT_ASSIGN_OR_RETURN(const RecurRank::Probes probes, read_aux(decision));
+    RecurRank::Probes probes;
+    if (decision.ranker == kName) {
+      HINDSIGHT_ASSIGN_OR_RETURN(probes, read_aux(decision));
+    }
     for (const RecurRank::Probe& probe : probes) {
       if (machine_.fit(probe, decision.items[probe.place]) == RecurRank::Fit::kWrong) {
         return Error{ErrorCode::kInvalidArgument,
@@ -128,7 +133,9 @@ class RecurRankRanker final : public Ranker {
       report.learned += clicked ? 1 : 0;
       report.ignored -= clicked ? 1 : 0;
     }
-    machine_.end_round();
+    if (decision.ranker == kName) {
+      machine_.end_round();
+    }
     return report;
   }
 
@@ -177,7 +184,7 @@ class RecurRankRanker final : public Ranker {
 
 RankerInfo recurrank_info() {
   return {
-      .name = "recurrank",
+      .name = kName,
       .summary = "RecurRank: blocks of places that find out side by side which items they show",
       .paper = "[Li19] Algorithm 1",
       .guarantee =

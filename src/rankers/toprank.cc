@@ -14,6 +14,8 @@
 namespace hindsight {
 namespace {
 
+constexpr const char* kName = "toprank";
+
 /// Beyond these places of a list levels are not remembered, and nothing is learned.
 constexpr std::size_t kMaxLevels = 2'000;
 
@@ -64,8 +66,9 @@ class TopRankRanker final : public Ranker {
  protected:
   Result<Decision> do_rank(const Request& request, const Signals& /*signals*/,
                            Rng& rng) const override {
+    HINDSIGHT_RETURN_IF_ERROR(check_size());
     Decision decision;
-    decision.ranker = "toprank";
+    decision.ranker = kName;
     decision.shown_count = request.k;
     Memory memory{.whole = request.candidates.size() == items_live(),
                   .version = machine_.version()};
@@ -89,6 +92,7 @@ class TopRankRanker final : public Ranker {
 
   Result<ListProbability> do_list_probability(const Request& request, const Signals& /*signals*/,
                                               std::span<const std::uint32_t> order) const override {
+    HINDSIGHT_RETURN_IF_ERROR(check_size());
     const Sizes sizes = sizes_of(request.candidates);
     std::vector<ItemIndex> list;
     for (const std::uint32_t i : order) {
@@ -100,9 +104,12 @@ class TopRankRanker final : public Ranker {
 
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& /*signals*/) override {
-    HINDSIGHT_ASSIGN_OR_RETURN(const Memory memory, read_aux(decision));
     const auto clicks = static_cast<std::uint32_t>(feedback.clicked.size());
-    if (!feedback.closed) {  // what is not clicked yet may still be
+    if (decision.ranker != kName) {
+      return LearnReport{.ignored = clicks};
+    }
+    HINDSIGHT_ASSIGN_OR_RETURN(const Memory memory, read_aux(decision));
+    if (!feedback.closed || !check_size().ok()) {  // what is not clicked yet may still be
       return LearnReport{.ignored = clicks};
     }
     std::vector<ItemIndex> clicked;
@@ -122,18 +129,6 @@ class TopRankRanker final : public Ranker {
                        .ignored = clicks - static_cast<std::uint32_t>(clicked.size())};
   }
 
-  Result<void> check_items(std::span<const Item> items) const override {
-    std::size_t most = items_added();
-    for (const Item& item : items) {
-      most = std::max(most, item.index + std::size_t{1});
-    }
-    if (most > TopRank::kMaxItems) {
-      return Error{ErrorCode::kTooLarge,
-                   "toprank compares every pair of items, and takes at most 20000 of them in all",
-                   "items"};
-    }
-    return {};
-  }
   void do_add_items(std::span<const Item> /*items*/) override {
     if (items_added() > machine_.size()) {
       machine_.grow(items_added());
@@ -162,6 +157,16 @@ class TopRankRanker final : public Ranker {
   }
 
  private:
+  /// FAILS: kTooLarge
+  Result<void> check_size() const {
+    if (items_added() > TopRank::kMaxItems) {
+      return Error{ErrorCode::kTooLarge,
+                   "toprank compares every pair of items, and has seen more than 20000 of them",
+                   "candidates"};
+    }
+    return {};
+  }
+
   /// How many of the candidates are in each block, the best block first.
   using Sizes = std::map<std::uint16_t, std::size_t>;
 
@@ -230,7 +235,7 @@ class TopRankRanker final : public Ranker {
 }  // namespace
 
 RankerInfo toprank_info() {
-  return {.name = "toprank",
+  return {.name = kName,
           .summary = "TopRank: items that are surely clicked less often go to a lower block",
           .paper = "[Lattimore18] Algorithm 1",
           .guarantee =

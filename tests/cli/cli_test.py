@@ -72,7 +72,7 @@ class Usage(unittest.TestCase):
 
 class Rankers(unittest.TestCase):
     NAMES = ["noregret-klrank", "greedy-klrank", "klrank", "online-ranknet", "category-ranking", "hits", "pagerank",
-             "mcrank", "random", "onlinerank", "pdgd"]
+             "mcrank", "random", "onlinerank", "pdgd", "recurrank", "cascade-linucb", "toprank"]
 
     def test_json_has_every_ranker_with_its_promises(self):
         rankers = json.loads(run("rankers", "--json").stdout)["rankers"]

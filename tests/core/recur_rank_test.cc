@@ -259,6 +259,31 @@ TEST(RecurRank, AnItemThatArrivesWaitsForTheNextPhaseOfTheLastBlock) {
   EXPECT_EQ(in_blocks(), machine.blocks().back().serial);
 }
 
+TEST(RecurRank, ItemsWithoutFeaturesStayBehindAllOthers) {
+  const Circle circle(6);
+  RecurRank machine({.positions = 3, .horizon = 500});
+  Item bare;
+  machine.add(bare);
+  machine.begin();
+  EXPECT_FALSE(machine.begun());
+  for (ItemIndex i = 1; i < 5; ++i) {
+    machine.add(circle.item(i));
+  }
+  machine.begin();
+  Rng rng(3);
+  for (int round = 0; round < 500; ++round) {
+    const auto list = play(machine, circle, kBias, rng);
+    EXPECT_EQ(std::count(list.begin(), list.end(), 0U), 0);
+  }
+  Item known = circle.item(5);
+  known.index = 0;
+  machine.add(known);  // it has features now, and joins
+  for (int round = 0; round < 5'000; ++round) {
+    play(machine, circle, kBias, rng);
+  }
+  expect_consistent(machine, 3);
+}
+
 TEST(RecurRank, LateAndRepeatedAnswersCountOnceAndOldPhasesNot) {
   const Circle circle(20);
   auto machine = *RecurRank::make({.positions = 3, .horizon = 1'000}, circle.rows, 3);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -29,7 +30,11 @@ Played play(std::string_view name, const AdversaryParams& params = {}) {
 TEST(Adversary, PutsThePickOfEveryDeterministicRankerLast) {
   int deterministic = 0;
   for (const RankerInfo& info : ranker_registry()) {
-    if (info.law == ListLaw::kDeterministic) {
+    // What learns from shown lists alone has no choice set.
+    const bool chooses =
+        std::any_of(info.params.begin(), info.params.end(),
+                    [](const ParamSpec& spec) { return spec.name == "choice_set"; });
+    if (info.law == ListLaw::kDeterministic && chooses) {
       ++deterministic;
       const ReplayResult result = play(info.name).result;
       // (n - 1) / n, but for the rare score that comes to equal another's to the last bit.
