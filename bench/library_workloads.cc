@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/workload_groups.h"
@@ -90,7 +92,13 @@ std::vector<Workload> library_workloads() {
 }
 
 std::vector<Workload> onlinerank_workloads() {
-  return workloads_of("onlinerank/top10-click", "onlinerank", {}, 6'000.0, 10'000'000);
+  constexpr double kBudgetNs = 6'000.0;
+  std::vector<Workload> workloads = workloads_of("onlinerank/top10-click", "onlinerank",
+                                                 {{"horizon", 1e9}}, kBudgetNs, 10'000'000);
+  std::vector<Workload> early =
+      workloads_of("onlinerank/early-click", "onlinerank", {}, kBudgetNs, 10'000'000);
+  std::move(early.begin(), early.end(), std::back_inserter(workloads));
+  return workloads;
 }
 
 }  // namespace hindsight::bench

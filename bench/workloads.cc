@@ -9,7 +9,10 @@
 //   library/top10-click  Ranker::rank, the first 10 of the whole library, and Ranker::learn of one
 //                    click; a call in which the tree is rebuilt takes far longer, and the median
 //                    does not see it / 5 us                                      n = 10^4 ... 10^7
-//   onlinerank/top10-click  the same of OnlineRank, whose click changes one count / 6 us
+//   onlinerank/top10-click  the same of OnlineRank, whose click changes one count, with a horizon
+//                    of 10^9 rounds / 6 us
+//   onlinerank/early-click  the same with an unknown horizon and far fewer clicks than items: one
+//                    click outweighs all items that have none, and scores soon outgrow the tree
 //   sort/plackett-luce  a whole order of n items drawn by Plackett-Luce
 //                    / std::sort of the scores as floats                         n = 10^3 ... 10^6
 //   slope/draw, slope/tree, slope/onlinerank   the exponent of the cost in n, fitted to the rows

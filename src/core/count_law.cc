@@ -12,17 +12,34 @@ namespace {
 
 constexpr double kFurthest = 80.0;
 
+float least_leaf() {
+  static const float least = static_cast<float>(det_exp(-kFurthest));
+  return least;
+}
+
 }  // namespace
 
 float CountLaw::leaf(double count) const {
   return static_cast<float>(det_exp(std::clamp(rate_ * count - shift_, -kFurthest, kFurthest)));
 }
 
-void CountLaw::note_counted(ItemIndex item) {
-  is_counted_.resize(tree_.size());
-  if (!is_counted_[item]) {
-    is_counted_[item] = true;
-    counted_.push_back(item);
+bool CountLaw::rest_is_least() const { return leaf(0.0) == least_leaf(); }
+
+void CountLaw::put(ItemIndex item, float weight) {
+  if (tree_.weight(item) <= least_leaf() && weight > least_leaf()) {
+    lifted_.push_back(item);
+  }
+  HINDSIGHT_CHECK(tree_.set(item, weight).ok());
+}
+
+void CountLaw::find_lifted() {
+  lifted_.clear();
+  if (rest_is_least()) {
+    for (std::size_t i = 0; i < tree_.size(); ++i) {
+      if (tree_.weight(i) > least_leaf()) {
+        lifted_.push_back(static_cast<ItemIndex>(i));
+      }
+    }
   }
 }
 
@@ -34,40 +51,47 @@ void CountLaw::grow(std::size_t items) {
 void CountLaw::remove(ItemIndex item) { HINDSIGHT_CHECK(tree_.set(item, 0.0F).ok()); }
 
 void CountLaw::set(ItemIndex item, double count, std::span<const double> counts) {
-  note_counted(item);
   if (tree_.weight(item) == 0.0F) {
     return;  // removed; a click on an old list still counts
   }
-  if (rate_ * count - shift_ > kFurthest) {
-    rescale(rate_, counts);
+  if (rate_ * count - shift_ <= kFurthest) {
+    put(item, leaf(count));
+  } else if (rest_is_least()) {
+    outgrow(item, count, counts);
   } else {
-    HINDSIGHT_CHECK(tree_.set(item, leaf(count)).ok());
+    rescale(rate_, counts);
   }
+}
+
+// No other score is as high: all were within the limit of the old shift.
+void CountLaw::outgrow(ItemIndex item, double count, std::span<const double> counts) {
+  shift_ = rate_ * count;
+  put(item, leaf(count));
+  const auto falls = [&](ItemIndex lifted) {
+    if (tree_.weight(lifted) == 0.0F) {
+      return true;
+    }
+    const float weight = leaf(counts[lifted]);
+    HINDSIGHT_CHECK(tree_.set(lifted, weight).ok());
+    return weight <= least_leaf();
+  };
+  lifted_.erase(std::remove_if(lifted_.begin(), lifted_.end(), falls), lifted_.end());
 }
 
 void CountLaw::rescale(double rate, std::span<const double> counts) {
   HINDSIGHT_CHECK(counts.size() == tree_.size());
-  const float uncounted = leaf(0.0);
   rate_ = rate;
   double top = 0.0;
-  for (const ItemIndex item : counted_) {
-    top = tree_.weight(item) > 0.0F ? std::max(top, counts[item]) : top;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    top = tree_.weight(i) > 0.0F ? std::max(top, counts[i]) : top;
   }
   shift_ = rate_ * top;
-  constexpr std::size_t kLeavesPerPath = 16;  // a pass over so many costs as much as one path
-  if (leaf(0.0) == uncounted && counted_.size() < tree_.size() / kLeavesPerPath) {
-    for (const ItemIndex item : counted_) {
-      if (tree_.weight(item) > 0.0F) {
-        HINDSIGHT_CHECK(tree_.set(item, leaf(counts[item])).ok());
-      }
-    }
-    return;
-  }
   tree_.rewrite([&](std::span<float> leaves) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       leaves[i] = leaves[i] > 0.0F ? leaf(counts[i]) : 0.0F;
     }
   });
+  find_lifted();
 }
 
 Result<void> CountLaw::load(double shift, double rate, std::span<const double> counts,
@@ -85,13 +109,7 @@ Result<void> CountLaw::load(double shift, double rate, std::span<const double> c
     return Error{ErrorCode::kCorrupt, "the saved shift does not fit the counts", "shift"};
   }
   HINDSIGHT_ASSIGN_OR_RETURN(tree_, SumTree::build(leaves));
-  counted_.clear();
-  is_counted_.clear();
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] != 0.0) {
-      note_counted(static_cast<ItemIndex>(i));
-    }
-  }
+  find_lifted();
   return {};
 }
 

@@ -2,9 +2,9 @@
 //
 // Item i has the weight e^(rate count_i - shift), held within e^-80 and e^80 so that no float
 // overflows or vanishes: the law that is served is that of the tree. When a score outgrows the
-// shift, or the rate changes, the weights follow around the highest score. Items that were never
-// counted share one weight; once it is the least there is, only the others are touched, so that in
-// a large library early clicks, of which a few take a score beyond any limit, stay cheap.
+// shift, or the rate changes, the weights follow around the highest score. Most scores of a large
+// library are then so far below that their weight is the least there is, and stays so: only the
+// others are touched. So early clicks, a few of which take a score beyond any limit, stay cheap.
 //
 // Thread-safety: const functions may run concurrently with each other, not with the others.
 
@@ -34,7 +34,7 @@ class CountLaw {
   void remove(ItemIndex item);
   /// Follows a count that has changed. REQUIRES: `counts` are those of all items, this one included
   void set(ItemIndex item, double count, std::span<const double> counts);
-  /// Follows another rate. O(n), or less where few items have a count.
+  /// Builds the tree again for another rate. O(n)
   void rescale(double rate, std::span<const double> counts);
 
   /// The law as it was when shift() was `shift`. FAILS: kCorrupt
@@ -43,11 +43,16 @@ class CountLaw {
 
  private:
   float leaf(double count) const;
-  void note_counted(ItemIndex item);
+  /// Whether an item of count 0 has the least weight.
+  bool rest_is_least() const;
+  void put(ItemIndex item, float weight);
+  /// Moves the shift up to the score of this item.
+  void outgrow(ItemIndex item, double count, std::span<const double> counts);
+  /// Finds the items above the least weight again.
+  void find_lifted();
 
   SumTree tree_;
-  std::vector<ItemIndex> counted_;  // whose count is not 0, in the order in which they came
-  std::vector<bool> is_counted_;
+  std::vector<ItemIndex> lifted_;  // above the least weight, or removed; where rest_is_least()
   double rate_ = 0.0;
   double shift_ = 0.0;
 };

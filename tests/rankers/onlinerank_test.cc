@@ -174,10 +174,10 @@ TEST(OnlineRank, RegretStaysBelowTheBound) {
   EXPECT_LE(regret.value(), online_rank_bound(n, rounds, choice_spread(n, 1)));
 }
 
-// At the higher rates a few clicks take a score beyond the limit, and only what was counted is
-// touched; at the lowest all leaves are written again, and again.
+// At the higher rates a few clicks take a score beyond the limit, or one does, and only what is not
+// yet below it is touched.
 TEST(CountLaw, FollowsTheCountsOneByOneAsAfterABuild) {
-  for (const double rate : {0.5, 3.0, 30.0}) {
+  for (const double rate : {0.01, 0.5, 3.0, 30.0, 300.0}) {
     constexpr std::size_t kItems = 3000;
     std::vector<double> counts(kItems, 0.0);
     CountLaw law;
