@@ -306,5 +306,75 @@ class DiscreteChoice(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
 
+class ClickBandits(unittest.TestCase):
+    """`click-models` and `movielens`."""
+    RANKERS = ["recurrank", "recurrank-printed", "cascade-linucb", "cascade-linucb-proven", "cascade-lints", "toprank"]
+    KEYS = ("environment", "ranker", "rounds", "regret_mean", "regret_se", "ns_per_round")
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name) / "nowhere"
+        self.folder.mkdir()
+
+    def write_ratings(self):
+        rows = ["userId,movieId,rating,timestamp"]
+        for user in range(150):
+            rows += [f"{user},{movie},{1 + (user * movie) % 5}.0,0" for movie in range(1100)
+                     if (user + movie) % (1 + movie // 400) == 0]
+        (self.folder / "ratings.csv").write_text("\n".join(rows) + "\n")
+
+    def test_a_quick_look_has_every_ranker_in_every_file(self):
+        done = experiment("click-models", "--quick", "--runs", "1", "--environments", "cascade,dependent",
+                          "--json", "out.json", "--html", "out.html", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((found["experiment"], found["seed"]), ("click-models", 1))
+        self.assertEqual([(row["environment"], row["ranker"]) for row in found["rows"]],
+                         [(name, ranker) for name in ("cascade", "dependent") for ranker in self.RANKERS])
+        for row in found["rows"]:
+            for key in self.KEYS:
+                self.assertIn(key, row)
+            self.assertEqual(row["curve_rounds"][-1], row["rounds"])
+            self.assertEqual(row["curve_mean"][-1], row["regret_mean"])
+        self.assertIn("Regret over time", (self.folder / "out.html").read_text())
+        self.assertIn("recurrank-printed", done.stdout)
+
+    def test_threads_do_not_change_a_regret(self):
+        regrets = []
+        for threads in ("1", "3"):
+            done = experiment("click-models", "--quick", "--environments", "cascade", "--rankers", "recurrank,toprank",
+                              "--threads", threads, "--json", "out.json", folder=self.folder)
+            self.assertEqual(done.returncode, 0, done)
+            rows = json.loads((self.folder / "out.json").read_text())["rows"]
+            regrets.append([(row["regret_mean"], row["regret_se"], row["curve_mean"]) for row in rows])
+        self.assertEqual(regrets[0], regrets[1])
+
+    def test_movies_of_ones_own_are_read(self):
+        self.write_ratings()
+        done = experiment("movielens", "--quick", "--data", ".", "--rankers", "recurrank", "--json", "out.json",
+                          folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual([row["environment"] for row in found["rows"]], ["document"])
+        self.assertGreater(found["rows"][0]["regret_mean"], 0.0)
+
+    def test_bad_input_is_one_line(self):
+        (self.folder / "bad").mkdir()
+        (self.folder / "bad" / "ratings.csv").write_text("userId,movieId,rating\n1,2,7\n")
+        (self.folder / "few").mkdir()
+        (self.folder / "few" / "ratings.csv").write_text("userId,movieId,rating\n1,2,3\n")
+        for wish, says in ((("click-models", "--rankers", "nobody"), "nobody"),
+                           (("click-models", "--environments", "x"), "'x'"),
+                           (("click-models", "--runs", "0"), "runs"), (("click-models", "--threads", "0"), "threads"),
+                           (("click-models", "--json", "a", "--html", "./a"), "another file"),
+                           (("movielens",), "--data"), (("movielens", "--data", "bad"), "ratings.csv:2"),
+                           (("movielens", "--data", "few"), "users")):
+            done = experiment(*wish, "--quick", folder=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(says, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
