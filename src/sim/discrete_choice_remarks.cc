@@ -68,7 +68,7 @@ std::optional<std::string> limit_remark(const DiscreteChoiceResult& result) {
   }
   return fmt::format(
       "Uniform adversary, T >= 1000 n/k: {} of {} mean regrets are within 3% of the limit, {} "
-      "others within 3 standard errors of it. The furthest is {:.1f}% away, with a standard error "
+      "more within 3 standard errors of it. The furthest is {:.1f}% away, with a standard error "
       "of {:.1f}% ({}).",
       near, games, within_noise, 100.0 * furthest,
       100.0 * at->regret_error.value_or(0.0) / *at->limit, game_of(*at));
