@@ -27,8 +27,11 @@ VectorSet rows_of(const VectorSet& set, std::span<const std::uint32_t> rows) {
 std::vector<double> whitening(const VectorSet& points, std::span<const double> weight) {
   std::vector<double> q(points.dim * points.dim, 0.0);
   for (std::size_t i = 0; i < points.count; ++i) {
-    if (weight[i] != 0.0) {
-      add_outer(q, points.row(i), weight[i]);
+    for (std::size_t r = 0; r < points.dim && weight[i] != 0.0; ++r) {
+      const double scaled = weight[i] * points.at(i, r);
+      for (std::size_t c = 0; c <= r; ++c) {
+        q[r * points.dim + c] += scaled * points.at(i, c);
+      }
     }
   }
   const auto factor = cholesky(q, points.dim);

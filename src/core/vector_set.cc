@@ -39,6 +39,30 @@ HWY_INLINE hn::Vec<D> SquaredLengthAt(D d, const double* columns, std::size_t st
   return sum;
 }
 
+// <x, weights> + width |T x| for vectors at hand. Where the dimension is known beforehand they stay
+// in registers; the operations and their order are those of the functions above.
+template <std::size_t kDim, class D>
+HWY_INLINE hn::Vec<D> BoundAt(D d, const double* columns, std::size_t stride, const double* weights,
+                              const double* triangle, double width) {
+  hn::Vec<D> x[kDim];
+  for (std::size_t c = 0; c < kDim; ++c) {
+    x[c] = hn::LoadU(d, columns + c * stride);
+  }
+  const auto product = [&](const double* w, std::size_t terms) HWY_ATTR {
+    auto sum = hn::Mul(hn::Set(d, w[0]), x[0]);
+    for (std::size_t c = 1; c < terms; ++c) {
+      sum = hn::Add(sum, hn::Mul(hn::Set(d, w[c]), x[c]));
+    }
+    return sum;
+  };
+  auto squared = hn::Zero(d);
+  for (std::size_t r = 0; r < kDim; ++r) {
+    const auto y = product(triangle + r * kDim, r + 1);
+    squared = hn::Add(squared, hn::Mul(y, y));
+  }
+  return hn::Add(product(weights, kDim), hn::Mul(hn::Set(d, width), hn::Sqrt(squared)));
+}
+
 // Calls body(tag, i) for the vectors i, ..., a register at a time, the last ones one by one.
 template <class Body>
 HWY_INLINE void ForAll(std::size_t count, Body body) {
@@ -67,8 +91,21 @@ void SquaredLengths(const double* columns, std::size_t count, std::size_t dim,
   });
 }
 
+template <std::size_t kDim>
+void FixedUpperBounds(const double* columns, std::size_t count, const double* weights,
+                      const double* triangle, double width, double cap, double* out) {
+  ForAll(count, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto bound = BoundAt<kDim>(d, columns + i, count, weights, triangle, width);
+    hn::StoreU(hn::Min(bound, hn::Set(d, cap)), d, out + i);
+  });
+}
+
 void UpperBounds(const double* columns, std::size_t count, std::size_t dim, const double* weights,
                  const double* triangle, double width, double cap, double* out) {
+  if (dim == 5) {  // that of the experiments
+    FixedUpperBounds<5>(columns, count, weights, triangle, width, cap, out);
+    return;
+  }
   ForAll(count, [&](auto d, std::size_t i) HWY_ATTR {
     const auto length = hn::Sqrt(SquaredLengthAt(d, columns + i, count, triangle, dim));
     const auto bound =

@@ -65,6 +65,8 @@ TEST(VectorSet, ProductsAndLengthsAreThoseOfPlainLoopsOnEveryTarget) {
       std::vector<double> lengths(count);
       products_of(set, std::span(triangle).last(5), products);
       squared_lengths_of(set, triangle, lengths);
+      std::vector<double> bounds(count);
+      upper_bounds_of(set, std::span(triangle).last(5), triangle, 0.7, 1.5, bounds);
       for (std::size_t i = 0; i < count; ++i) {
         double squared = 0.0;
         double product = 0.0;
@@ -77,6 +79,7 @@ TEST(VectorSet, ProductsAndLengthsAreThoseOfPlainLoopsOnEveryTarget) {
         }
         EXPECT_EQ(products[i], product);
         EXPECT_EQ(lengths[i], squared);
+        EXPECT_EQ(bounds[i], std::min(product + 0.7 * std::sqrt(squared), 1.5));
       }
     }
     restrict_simd_target_for_test(0);
