@@ -66,7 +66,15 @@ void fuzz_clicks(std::string_view body) {
   HINDSIGHT_CHECK(!clicks->empty() && clicks->size() <= kMaxClicksPerCall);
   for (const ClickInput& click : *clicks) {
     check_id(click.decision);
-    check_id(click.item);
+    HINDSIGHT_CHECK((click.item.empty() ? 0 : 1) + (click.position == 0 ? 0 : 1) +
+                        (click.ranking.empty() ? 0 : 1) ==
+                    1);
+    if (!click.item.empty()) {
+      check_id(click.item);
+    }
+    for (const std::string& id : click.ranking) {
+      check_id(id);
+    }
     HINDSIGHT_CHECK(click.event.size() <= kMaxIdBytes);
   }
 }

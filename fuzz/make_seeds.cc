@@ -142,6 +142,8 @@ void write_event_seeds(const fs::path& folder) {
   decided.candidates = {.kind = CandidateSet::Kind::kListed, .items = {1, 0}, .prior = {0.5, 0.0}};
   const ClickRecord click{
       .decision = decided.decision.id, .issued_here = true, .item = "a", .event = "e"};
+  const ClickRecord third{.decision = decided.decision.id, .position = 3};
+  const ClickRecord ranked{.decision = decided.decision.id, .event = "r", .ranking = {"b", "a"}};
   CurvePoint measured;
   measured.cost = RegretSummary{.clicks = 1, .learned_cost = 0.7};
   measured.hindsight = Hindsight{.cost = 0.6, .sample = 1};
@@ -151,7 +153,7 @@ void write_event_seeds(const fs::path& folder) {
                  .feature_names = {"y"},
                  .by_use = false},
       decided,
-      ClicksEvent{.clicks = {click, click}},
+      ClicksEvent{.clicks = {click, click, third, ranked}},
       RemoveEvent{.id = "b"},
       WindowClosedEvent{.through_ms = 10},
       ClicksEvent{.clicks = {click}},

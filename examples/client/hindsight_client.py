@@ -108,12 +108,11 @@ class Collection:
         """candidates=[...] or topic=...; k, query, user, session, group, context_key, prior, ..."""
         return self._client.call("POST", self._path + "/rank", request)
 
-    def click(self, decision, item, event=None):
-        """Safe to repeat: the same event counts once. Without one, (decision, item) does."""
-        click = {"decision": decision, "item": item}
-        if event is not None:
-            click["event"] = event
-        return self.clicks([click])
+    def click(self, decision, item=None, event=None, position=None, ranking=None):
+        """One of item, its position in the list from 1, and a ranking of the whole list, best first. Safe to repeat:
+        the same event counts once. Without one, (decision, item) does."""
+        said = {"item": item, "event": event, "position": position, "ranking": ranking}
+        return self.clicks([{"decision": decision, **{key: what for key, what in said.items() if what is not None}}])
 
     def clicks(self, clicks):
         return self._client.call("POST", self._path + "/clicks", {"clicks": clicks})

@@ -135,6 +135,9 @@ class Ranker {
   /// is_live(item)
   virtual double item_score(ItemIndex item) const = 0;
 
+  /// Whether `learn` uses feedback.full_order.
+  virtual bool learns_rankings() const { return false; }
+
   /// Costs and bounds so far; null where the ranker has no regret bound.
   virtual const RegretAccount* regret() const { return nullptr; }
   /// The same in plain numbers; none where regret() is null.

@@ -40,6 +40,7 @@ enum class ListLaw : std::uint8_t {
   kWholeList,      // every order of the candidates has a known, positive probability
   kFirstSlot,      // the first item is drawn, the rest sorted
   kDeterministic,  // sorted; only ties are drawn
+  kNotStated,      // drawn, but nobody can say how likely a list was
 };
 
 struct RankerInfo {
@@ -51,7 +52,7 @@ struct RankerInfo {
   Learns learns = Learns::kImmediate;
   ListLaw law = ListLaw::kDeterministic;
   /// Can draw from a whole library without touching every item: with choice_set=shown and, where
-  /// there is a parameter `library`, with library=true.
+  /// there are such parameters, with library=true, sort=plackett-luce, noise=gumbel.
   bool sublinear = false;
   std::vector<ParamSpec> params = {};
   /// REQUIRES: `params` holds a valid value for every spec of the row.

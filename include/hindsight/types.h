@@ -98,7 +98,7 @@ struct Decision {
   std::vector<double> score;  // of each of `items` as it was used, prior included
   /// Of each of `items`, the probability that the list would begin with it: over all candidates,
   /// or, where the ranker draws the order of the shown items again (redraw), given that these are
-  /// shown.
+  /// shown. Empty where the ranker has no tractable law.
   std::vector<double> prob_first;
   std::vector<double> prior;  // of each of `items`, or empty
   FeatureRows features;       // of each of `items`, as used; or empty
@@ -112,6 +112,10 @@ struct Decision {
   std::vector<std::byte> aux;  // belongs to the ranker
 
   std::span<const ItemIndex> shown() const { return {items.data(), shown_count}; }
+  /// prob_first of the i-th of `items`, or none. REQUIRES: i < items.size()
+  std::optional<double> first_prob(std::size_t i) const {
+    return prob_first.empty() ? std::nullopt : std::optional(prob_first[i]);
+  }
 };
 
 /// What the user did with a list.

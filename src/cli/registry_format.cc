@@ -32,6 +32,8 @@ std::string_view law_name(ListLaw law) {
       return "whole_list";
     case ListLaw::kFirstSlot:
       return "first_slot";
+    case ListLaw::kNotStated:
+      return "not_stated";
     case ListLaw::kDeterministic:
       break;
   }
@@ -44,6 +46,8 @@ std::string_view law_words(ListLaw law) {
       return "drawn as a whole";
     case ListLaw::kFirstSlot:
       return "first item drawn, the rest sorted";
+    case ListLaw::kNotStated:
+      return "drawn as a whole; its probability is not known";
     case ListLaw::kDeterministic:
       break;
   }

@@ -1,5 +1,6 @@
 #include "src/core/choice_rate.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -37,6 +38,28 @@ std::uint64_t doubled_horizon(std::uint64_t round) {
 
 double online_rank_bound(std::uint64_t n, std::uint64_t rounds, double spread) {
   return real(n) * kRootOfLog2 * std::sqrt(real(rounds) * spread);
+}
+
+double perturbed_leader_rate(std::uint64_t n, std::uint64_t rounds, double spread) {
+  HINDSIGHT_CHECK(n >= 1 && rounds >= 1 && spread >= 0.0);
+  return spread == 0.0 ? 0.0 : std::sqrt(real(n) * real(n - 1) / (6.0 * real(rounds) * spread));
+}
+
+double perturbed_leader_bound(std::uint64_t n, std::uint64_t rounds, double spread) {
+  HINDSIGHT_CHECK(n >= 1);
+  return 2.0 * std::sqrt(real(n) * real(n - 1) * real(rounds) * spread / 6.0);
+}
+
+std::uint64_t rate_size(std::uint64_t n) { return std::bit_ceil(std::max<std::uint64_t>(n, 2)); }
+
+double rate_factor(double off, bool horizon_known) {
+  HINDSIGHT_CHECK(off > 0.0);
+  // Doubling: the last rate is that of up to 2 T rounds, and the rates sum to that of T rounds,
+  // times 1/2 + 1/4 + ... of rates that grow by sqrt 2 backwards: 1 / (2 - sqrt 2).
+  constexpr double kHalf = 0.5;
+  constexpr double kLast = std::numbers::sqrt2 / 2.0;
+  constexpr double kSum = 0.5 / (2.0 - std::numbers::sqrt2);
+  return horizon_known ? kHalf / off + kHalf * off : kLast / off + kSum * off;
 }
 
 double choice_lower_bound(std::uint64_t n, std::uint64_t rounds, std::uint64_t k) {

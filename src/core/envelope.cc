@@ -12,7 +12,8 @@ namespace {
 
 // 2: models may hold context terms, and a tree over the library. What version 1 holds is the same
 // without them. 3: snapshots hold curves and a sample of the learned clicks; models are as before.
-constexpr std::uint32_t kFormatVersion = 3;
+// 4: clicks that wait in a snapshot may be positions or rankings; models are as before.
+constexpr std::uint32_t kFormatVersion = 4;
 constexpr std::uint32_t kOldestFormatVersion = 1;
 // Changes whenever the same log would fold to other bits.
 constexpr std::uint32_t kNumericsVersion = 1;

@@ -297,7 +297,8 @@ Result<void> Ranker::check_decision(const Decision& decision) const {
   const bool fits = n > 0 && decision.shown_count > 0 && decision.shown_count <= n &&
                     (decision.choice_set == ChoiceSet::kCandidates ||
                      (decision.choice_set == ChoiceSet::kShown && decision.shown_count == n)) &&
-                    decision.score.size() == n && decision.prob_first.size() == n &&
+                    decision.score.size() == n &&
+                    (decision.prob_first.empty() || decision.prob_first.size() == n) &&
                     (decision.prior.empty() || decision.prior.size() == n) &&
                     decision.aux.size() <= Decision::kMaxAuxBytes;
   if (!fits) {

@@ -158,8 +158,8 @@ struct RankInput {
 struct RankedItem {
   std::string id;
   double score = 0.0;
-  double prob_first = 0.0;
-  bool unknown = false;  // not in the library, appended
+  std::optional<double> prob_first = 0.0;  // none where the ranker's law does not tell
+  bool unknown = false;                    // not in the library, appended
 };
 
 struct RankReply {
@@ -171,10 +171,13 @@ struct RankReply {
   std::uint64_t candidates = 0;  // how many there were to choose from
 };
 
+/// What a user did with a list: one of item, position and ranking is given.
 struct ClickInput {
   std::string decision;
-  std::string item;
-  std::string event;  // the client's idempotency key, or empty
+  std::string item = {};
+  std::string event = {};                 // the client's idempotency key, or empty
+  std::uint32_t position = 0;             // in the list as it was shown, from 1; 0: not given
+  std::vector<std::string> ranking = {};  // every item of the list once, best first
 };
 
 struct ClicksReply {

@@ -373,10 +373,19 @@ void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> don
       return done(Error{ErrorCode::kInvalidArgument, "must be a decision id as rank returned it",
                         at("clicks", i) + ".decision"});
     }
+    if (!clicks[i].ranking.empty() && !models_.read()->ranker().learns_rankings()) {
+      return done(
+          Error{ErrorCode::kUnsupported,
+                "this collection's ranker learns from clicks, not from whole rankings; take "
+                "one with a parameter feedback, and set it to rankings",
+                at("clicks", i) + ".ranking"});
+    }
     event.clicks.push_back({.decision = parsed->id,
                             .issued_here = parsed->issued_here,
                             .item = std::move(clicks[i].item),
-                            .event = std::move(clicks[i].event)});
+                            .event = std::move(clicks[i].event),
+                            .position = clicks[i].position,
+                            .ranking = std::move(clicks[i].ranking)});
   }
   append(make_event(std::move(event)), [done = std::move(done)](const Result<Applied>& applied) {
     if (!applied.ok()) {

@@ -42,12 +42,13 @@ std::vector<std::string> clicks_among(const std::vector<Event>& events, const De
                                       const std::vector<RankedItem>& shown) {
   std::vector<std::string> clicked;
   const auto note = [&](const ClickRecord& click) {
-    const bool is_shown = std::any_of(shown.begin(), shown.end(), [&](const RankedItem& item) {
-      return item.id == click.item && !item.unknown;
+    const auto place = std::find_if(shown.begin(), shown.end(), [&](const RankedItem& item) {
+      const auto position = static_cast<std::uint32_t>(&item - shown.data()) + 1;
+      return click.position > 0 ? position == click.position : item.id == click.item;
     });
-    if (click.issued_here && click.decision == id && is_shown &&
-        std::find(clicked.begin(), clicked.end(), click.item) == clicked.end()) {
-      clicked.push_back(click.item);
+    if (click.issued_here && click.decision == id && place != shown.end() && !place->unknown &&
+        std::find(clicked.begin(), clicked.end(), place->id) == clicked.end()) {
+      clicked.push_back(place->id);
     }
   };
   for (const Event& event : events) {
@@ -107,7 +108,7 @@ DecisionView Collection::view_of(const DecisionEvent& event,
   for (std::size_t i = 0; i < decision.shown_count; ++i) {
     view.items.push_back({.id = std::string(model->id_of(decision.items[i])),
                           .score = decision.score[i],
-                          .prob_first = decision.prob_first[i]});
+                          .prob_first = decision.first_prob(i)});
   }
   for (const std::string& id : event.appended) {
     view.items.push_back({.id = id, .unknown = true});

@@ -308,7 +308,7 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
   for (std::size_t i = 0; i < decision.shown_count; ++i) {
     reply.items.push_back({.id = std::string(model.id_of(decision.items[i])),
                            .score = decision.score[i],
-                           .prob_first = decision.prob_first[i]});
+                           .prob_first = decision.first_prob(i)});
   }
   for (const std::string& unknown : event.appended) {
     reply.items.push_back({.id = unknown, .score = 0.0, .prob_first = 0.0, .unknown = true});

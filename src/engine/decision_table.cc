@@ -93,12 +93,11 @@ void put_clicks(ByteWriter& out, const DecisionClicks& clicks) {
   out.put(clicks.pending);
   out.put(static_cast<std::uint32_t>(clicks.awaiting.size()));
   for (const ClickRecord& click : clicks.awaiting) {
-    out.put(std::string_view(click.item));
-    out.put(std::string_view(click.event));
+    put_click(out, click);
   }
 }
 
-bool get_clicks(ByteReader& in, const DecisionId& id, DecisionClicks& clicks) {
+bool get_clicks(ByteReader& in, const DecisionId& id, DecisionClicks& clicks, bool by_item) {
   std::uint32_t awaiting = 0;
   in.get(clicks.keys);
   in.get(clicks.clicked);
@@ -107,8 +106,9 @@ bool get_clicks(ByteReader& in, const DecisionId& id, DecisionClicks& clicks) {
   for (std::uint32_t i = 0; i < awaiting && in.ok(); ++i) {
     ClickRecord& click = clicks.awaiting.emplace_back();
     click.decision = id;
-    in.get(click.item);
-    in.get(click.event);
+    if (!get_click(in, click, by_item)) {
+      return false;
+    }
   }
   return in.ok();
 }
@@ -147,7 +147,7 @@ void DecisionTable::save(ByteWriter& out) const {
   }
 }
 
-bool DecisionTable::load(ByteReader& in) {
+bool DecisionTable::load(ByteReader& in, bool by_item) {
   *this = DecisionTable();
   const auto get_all = [&](DecisionSlot::State state, std::deque<DecisionId>& ids) {
     std::uint64_t count = 0;
@@ -163,7 +163,7 @@ bool DecisionTable::load(ByteReader& in) {
       in.get(slot.time_ms);
       in.get(has_clicks);
       slot.state = state;
-      if (!is_new || (has_clicks && !get_clicks(in, id, slot.make_clicks()))) {
+      if (!is_new || (has_clicks && !get_clicks(in, id, slot.make_clicks(), by_item))) {
         return false;
       }
       ids.push_back(id);

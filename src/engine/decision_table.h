@@ -91,8 +91,8 @@ class DecisionTable {
   std::uint64_t memory_bytes() const { return slots_.size() * 160; }
 
   void save(ByteWriter& out) const;
-  /// RETURNS: false for bytes that make no sense.
-  bool load(ByteReader& in);
+  /// `by_item`: saved when clicks named items only. RETURNS: false for bytes that make no sense.
+  bool load(ByteReader& in, bool by_item);
 
  private:
   Entry entry_of(const DecisionId& id);

@@ -54,7 +54,8 @@ constexpr std::array<ReasonText, kReasons> kReasonTexts = {{
      "only the first item of the lists was drawn and the rest sorted: other lists were never "
      "tried; a ranker that draws whole lists (noregret-klrank, random) has to log"},
     {"no_logged_propensity",
-     "the order of the lists was drawn again (redraw), which leaves no probability to divide by"},
+     "the lists were drawn in a way that leaves no probability to divide by (redraw, "
+     "sort=quicksort, fpl)"},
     {"ranker_refuses", "the ranker refuses these requests"},
     {"ranker_has_no_law", "the ranker cannot say how likely it would have been to show the lists"},
     {"weight_out_of_range",
@@ -209,7 +210,8 @@ Weights Evaluator::weigh(const DecisionEvent& event, const Model& model) const {
   };
   const std::optional<double> log_first =
       said->first ? std::optional(log_of(*said->first)) : std::nullopt;
-  return {weight(log_first, log_of(decision.prob_first[0])),
+  return {decision.prob_first.empty() ? without(Reason::kNoLoggedLaw)
+                                      : weight(log_first, log_of(decision.prob_first[0])),
           (*row)->law == ListLaw::kFirstSlot ? without(Reason::kFirstSlotLog)
                                              : weight(said->log_list, *decision.log_propensity)};
 }

@@ -11,9 +11,10 @@
 namespace hindsight {
 namespace {
 
-// 2: measured; decisions hold their candidates.
-constexpr std::uint8_t kFormat = 2;
+// 2: measured; decisions hold their candidates. 3: clicks by position, and rankings.
+constexpr std::uint8_t kFormat = 3;
 constexpr std::uint8_t kWithCandidates = 2;
+constexpr std::uint8_t kWithRankings = 3;
 
 // A list whose entries take at least a byte each cannot be longer than what is left.
 bool get_count(ByteReader& in, std::uint32_t& count) { return in.get(count) && count <= in.left(); }
@@ -184,7 +185,7 @@ bool get_body(ByteReader& in, DecisionEvent& body, std::uint8_t format) {
   }
   return choice_set <= static_cast<std::uint8_t>(ChoiceSet::kCandidates) &&
          shown <= decision.items.size() && decision.score.size() == decision.items.size() &&
-         decision.prob_first.size() == decision.items.size();
+         (decision.prob_first.empty() || decision.prob_first.size() == decision.items.size());
 }
 
 void put_body(ByteWriter& out, const ClicksEvent& body) {
@@ -192,12 +193,11 @@ void put_body(ByteWriter& out, const ClicksEvent& body) {
   for (const ClickRecord& click : body.clicks) {
     put_id(out, click.decision);
     out.put(click.issued_here);
-    out.put(std::string_view(click.item));
-    out.put(std::string_view(click.event));
+    put_click(out, click);
   }
 }
 
-bool get_body(ByteReader& in, ClicksEvent& body) {
+bool get_body(ByteReader& in, ClicksEvent& body, std::uint8_t format) {
   std::uint32_t count = 0;
   if (!get_count(in, count)) {
     return false;
@@ -206,8 +206,7 @@ bool get_body(ByteReader& in, ClicksEvent& body) {
     ClickRecord& click = body.clicks.emplace_back();
     get_id(in, click.decision);
     in.get(click.issued_here);
-    in.get(click.item);
-    if (!in.get(click.event)) {
+    if (!get_click(in, click, format < kWithRankings)) {
       return false;
     }
   }
@@ -224,7 +223,7 @@ bool get_body(ByteReader& in, MeasuredEvent& body) {
 
 template <class Body>
 bool get_as(ByteReader& in, Event& event, std::uint8_t format) {
-  if constexpr (std::is_same_v<Body, DecisionEvent>) {
+  if constexpr (std::is_same_v<Body, DecisionEvent> || std::is_same_v<Body, ClicksEvent>) {
     return get_body(in, event.body.emplace<Body>(), format);
   } else {
     return get_body(in, event.body.emplace<Body>());
@@ -248,6 +247,19 @@ constexpr bool (*kReaders[])(ByteReader&, Event&, std::uint8_t format) = {
     get_as<ClicksEvent>,     get_as<WindowClosedEvent>, get_as<MeasuredEvent>};
 
 }  // namespace
+
+void put_click(ByteWriter& out, const ClickRecord& click) {
+  out.put(std::string_view(click.item));
+  out.put(std::string_view(click.event));
+  out.put(click.position);
+  put_texts(out, click.ranking);
+}
+
+bool get_click(ByteReader& in, ClickRecord& click, bool by_item) {
+  in.get(click.item);
+  in.get(click.event);
+  return by_item ? in.ok() : in.get(click.position) && get_texts(in, click.ranking);
+}
 
 std::vector<std::byte> encode_event(const Event& event) {
   ByteWriter out;

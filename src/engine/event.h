@@ -54,11 +54,14 @@ struct DecisionEvent {
   CandidateSet candidates;
 };
 
+/// One of item, position and ranking says what was done.
 struct ClickRecord {
   DecisionId decision;
   bool issued_here = true;  // the decision id's MAC was right
-  std::string item;
-  std::string event;
+  std::string item = {};
+  std::string event = {};
+  std::uint32_t position = 0;  // from 1
+  std::vector<std::string> ranking = {};
 };
 
 struct ClicksEvent {
@@ -84,6 +87,11 @@ struct Event {
 };
 
 std::vector<std::byte> encode_event(const Event& event);
+
+/// What a click says, without its decision: in the log, and in snapshots.
+void put_click(ByteWriter& out, const ClickRecord& click);
+/// `by_item`: written when clicks named items only. RETURNS: false for bytes that make no sense
+bool get_click(ByteReader& in, ClickRecord& click, bool by_item);
 
 /// Gives an encoded event another sequence.
 void set_sequence(std::span<std::byte> bytes, std::uint64_t sequence);

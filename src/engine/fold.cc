@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "src/core/check.h"
 #include "src/core/planted.h"
@@ -13,10 +14,41 @@
 namespace hindsight {
 namespace {
 
-// Of a click's client event, or of its item: two kinds that never meet.
-std::uint64_t idempotency_key(const ClickRecord& click) {
-  const std::string& text = click.event.empty() ? click.item : click.event;
-  return XXH3_64bits_withSeed(text.data(), text.size(), click.event.empty() ? 1 : 2);
+// Of an item, of a client's event, of a ranking: kinds of idempotency keys that never meet.
+enum class KeyKind : std::uint8_t { kItem = 1, kEvent = 2, kRanking = 3 };
+
+std::uint64_t key_of(KeyKind kind, std::string_view text) {
+  return XXH3_64bits_withSeed(text.data(), text.size(), static_cast<XXH64_hash_t>(kind));
+}
+
+bool contains(const std::vector<std::uint64_t>& keys, std::uint64_t key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// RETURNS: the shown items in the order of the ranking, or none where it does not name each of them
+// once. What was appended to the list may be named, too, and is passed over.
+std::optional<std::vector<ItemIndex>> ranked_items(const std::vector<std::string>& ranking,
+                                                   const DecisionEvent& event, const Model& model) {
+  std::unordered_map<std::string_view, std::optional<ItemIndex>> left;
+  for (const ItemIndex item : event.decision.shown()) {
+    left.emplace(model.id_of(item), item);
+  }
+  for (const std::string& id : event.appended) {
+    left.emplace(id, std::nullopt);
+  }
+  std::vector<ItemIndex> order;
+  for (const std::string& id : ranking) {
+    const auto found = left.find(id);
+    if (found == left.end()) {
+      return std::nullopt;
+    }
+    if (found->second) {
+      order.push_back(*found->second);
+    }
+    left.erase(found);
+  }
+  return order.empty() || order.size() != event.decision.shown_count ? std::nullopt
+                                                                     : std::optional(order);
 }
 
 }  // namespace
@@ -214,7 +246,11 @@ Result<Fold::Outcome> Fold::click(const ClickRecord& click, Context& context) {
   // One decision cannot have more clicks than a call, times a few: the rest is no person's doing.
   constexpr std::size_t kMaxAwaiting = 1000;
   DecisionSlot& awaiting = decisions_.await(click.decision, time_ms_);
-  if (awaiting.make_clicks().awaiting.size() >= kMaxAwaiting) {
+  std::size_t names = click.ranking.size();
+  for (const ClickRecord& other : awaiting.make_clicks().awaiting) {
+    names += other.ranking.size();
+  }
+  if (awaiting.clicks->awaiting.size() >= kMaxAwaiting || names > kMaxShown) {
     return quarantine("too_many_clicks");
   }
   awaiting.clicks->awaiting.push_back(click);
@@ -239,33 +275,35 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     return loaded.error();
   }
   const Shared event = *std::move(loaded);
+  if (!click.ranking.empty()) {
+    return join_ranking(click, event, slot, context);
+  }
   const auto shown = event->decision.shown();
   // By id and not by today's item of that id: it may have been removed and added again since.
-  const auto place = std::find_if(shown.begin(), shown.end(), [&](ItemIndex item) {
-    return item < context.model.items_added() && context.model.id_of(item) == click.item;
-  });
+  const auto place =
+      click.position > 0
+          ? shown.begin() +
+                static_cast<std::ptrdiff_t>(std::min<std::size_t>(click.position - 1, shown.size()))
+          : std::find_if(shown.begin(), shown.end(), [&](ItemIndex item) {
+              return item < context.model.items_added() && context.model.id_of(item) == click.item;
+            });
   if (place == shown.end()) {
     const auto& appended = event->appended;
+    if (click.position > 0) {
+      return quarantine(click.position <= shown.size() + appended.size() ? "item_not_in_library"
+                                                                         : "position_not_shown");
+    }
     const bool was_appended =
         std::find(appended.begin(), appended.end(), click.item) != appended.end();
     return quarantine(was_appended ? "item_not_in_library" : "item_not_shown");
   }
-  constexpr std::size_t kMaxClicks = 10'000;
+  const std::uint64_t key = click.event.empty()
+                                ? key_of(KeyKind::kItem, context.model.id_of(*place))
+                                : key_of(KeyKind::kEvent, click.event);
+  if (const std::optional<Outcome> outcome = admit(key, slot)) {
+    return *outcome;
+  }
   DecisionClicks& clicks = slot.make_clicks();
-  const std::uint64_t key = idempotency_key(click);
-  if (std::find(clicks.keys.begin(), clicks.keys.end(), key) != clicks.keys.end() &&
-      !planted(Fault::kForgetIdempotencyKey)) {
-    ++counts_.duplicate;
-    return Outcome::kDuplicate;
-  }
-  if (clicks.keys.size() >= kMaxClicks) {
-    return quarantine("too_many_clicks");
-  }
-  clicks.keys.push_back(key);
-  if (slot.state == DecisionSlot::State::kClosed && !planted(Fault::kLearnLateClick)) {
-    ++counts_.late;
-    return Outcome::kLate;
-  }
   if (std::find(clicks.clicked.begin(), clicks.clicked.end(), *place) != clicks.clicked.end()) {
     ++counts_.learned;  // each distinct item is learned once
     return Outcome::kAccepted;
@@ -280,7 +318,7 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     ++counts_.pending;
   } else {
     if (!control) {
-      if (!learn(event, {*place}, false, context)) {
+      if (!learn(event, {.decision = {}, .clicked = {*place}}, context)) {
         return quarantine("not_learnable");
       }
       sample_click(slot.position, *place, context.model);
@@ -293,12 +331,54 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   return Outcome::kAccepted;
 }
 
-bool Fold::learn(const Shared& event, std::vector<ItemIndex> clicked, bool closed,
-                 Context& context) {
-  const Feedback feedback{.decision = event->decision.id,
-                          .time_ms = time_ms_,
-                          .clicked = std::move(clicked),
-                          .closed = closed};
+std::optional<Fold::Outcome> Fold::admit(std::uint64_t key, DecisionSlot& slot) {
+  constexpr std::size_t kMaxClicks = 10'000;
+  std::vector<std::uint64_t>& keys = slot.make_clicks().keys;
+  if (contains(keys, key) && !planted(Fault::kForgetIdempotencyKey)) {
+    ++counts_.duplicate;
+    return Outcome::kDuplicate;
+  }
+  if (keys.size() >= kMaxClicks) {
+    return quarantine("too_many_clicks");
+  }
+  keys.push_back(key);
+  if (slot.state == DecisionSlot::State::kClosed && !planted(Fault::kLearnLateClick)) {
+    ++counts_.late;
+    return Outcome::kLate;
+  }
+  return std::nullopt;
+}
+
+Fold::Outcome Fold::join_ranking(const ClickRecord& click, const Shared& event, DecisionSlot& slot,
+                                 Context& context) {
+  std::optional<std::vector<ItemIndex>> order = ranked_items(click.ranking, *event, context.model);
+  if (!order) {
+    return quarantine("ranking_not_of_the_list");
+  }
+  if (!context.model.ranker().learns_rankings()) {
+    return quarantine("ranking_not_learnable");
+  }
+  const std::uint64_t own_key = key_of(KeyKind::kRanking, "");
+  const std::uint64_t key = click.event.empty() ? own_key : key_of(KeyKind::kEvent, click.event);
+  const bool was_ranked = contains(slot.make_clicks().keys, own_key);
+  if (const std::optional<Outcome> outcome = admit(key, slot)) {
+    return *outcome;
+  }
+  if (!was_ranked && key != own_key) {
+    slot.make_clicks().keys.push_back(own_key);
+  }
+  // The first ranking of a list is learned, whatever the events of later ones are called.
+  if (!was_ranked && !event->control &&
+      !learn(event, {.decision = {}, .full_order = *std::move(order)}, context)) {
+    return quarantine("not_learnable");
+  }
+  ++counts_.learned;
+  return Outcome::kAccepted;
+}
+
+bool Fold::learn(const Shared& event, Feedback feedback, Context& context) {
+  feedback.decision = event->decision.id;
+  feedback.time_ms = time_ms_;
   if (observer_ != nullptr) {
     observer_->learning(*event, feedback.clicked, context.model);
   }
@@ -359,7 +439,8 @@ Result<void> Fold::close_oldest(Context& context) {
       if (entry.slot->clicks != nullptr) {
         clicked = entry.slot->clicks->clicked;
       }
-      const bool learned = learn(event, std::move(clicked), true, context);
+      const bool learned =
+          learn(event, {.decision = {}, .clicked = std::move(clicked), .closed = true}, context);
       counts_.pending -= pending;
       if (learned) {
         counts_.learned += pending;

@@ -128,9 +128,14 @@ class Fold {
   enum class Outcome : std::uint8_t { kAccepted, kDuplicate, kLate, kUnjoined, kQuarantined };
   Result<Outcome> click(const ClickRecord& click, Context& context);
   Result<Outcome> join(const ClickRecord& click, DecisionSlot& slot, Context& context);
+  Outcome join_ranking(const ClickRecord& click, const Shared& event, DecisionSlot& slot,
+                       Context& context);
+  /// Remembers an idempotency key. RETURNS: none where what it stands for counts.
+  std::optional<Outcome> admit(std::uint64_t key, DecisionSlot& slot);
   Outcome quarantine(std::string_view reason);
-  /// RETURNS: false where the ranker refused it.
-  bool learn(const Shared& decision, std::vector<ItemIndex> clicked, bool closed, Context& context);
+  /// `feedback` says what was done; the rest is filled in. RETURNS: false where the ranker refused
+  /// it.
+  bool learn(const Shared& decision, Feedback feedback, Context& context);
   void sample_click(Position decision, ItemIndex item, const Model& model);
   void count_click(const DecisionEvent& decision, std::size_t place, bool first_of_decision);
   void draw_curve(const Context& context);

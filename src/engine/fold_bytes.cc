@@ -72,6 +72,7 @@ void Fold::save(ByteWriter& out) const {
 
 Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
   constexpr std::uint32_t kWithCurves = 3;
+  constexpr std::uint32_t kWithRankings = 4;
   partial_ = format < kWithCurves;
   const Error corrupt{ErrorCode::kCorrupt, "the saved joins do not fit together", ""};
   in.get(position_);
@@ -94,7 +95,7 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
     in.get(quarantine_[reason]);
   }
   if (!in.ok() || !adds_up(counts_) || !adds_up(ranker_arm_) || !adds_up(control_arm_) ||
-      !seen_.load(in) || !decisions_.load(in)) {
+      !seen_.load(in) || !decisions_.load(in, format < kWithRankings)) {
     return corrupt;
   }
   if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in))) {

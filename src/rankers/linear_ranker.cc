@@ -182,7 +182,8 @@ double LinearRanker::served_loss(const Decision& decision, std::size_t picked) {
   // Over all candidates the served law stands in the decision already.
   constexpr double kSmallest = 0x1p-1000;
   if (loss_ == Loss::kKl && options().law != ListLaw::kDeterministic &&
-      decision.choice_set == ChoiceSet::kCandidates && decision.prob_first[picked] >= kSmallest) {
+      decision.choice_set == ChoiceSet::kCandidates &&
+      decision.first_prob(picked).value_or(0.0) >= kSmallest) {
     return -det_log(decision.prob_first[picked]);
   }
   return loss_ == Loss::kKl ? kl_cost_value(decision.score, picked, raw_)

@@ -7,6 +7,7 @@
 #include "src/core/check.h"
 #include "src/rankers/cascade_linear.h"
 #include "src/rankers/category_ranking.h"
+#include "src/rankers/fpl.h"
 #include "src/rankers/hits.h"
 #include "src/rankers/klrank.h"
 #include "src/rankers/mcrank.h"
@@ -37,6 +38,7 @@ std::span<const RankerInfo> ranker_registry() {
       recurrank_info(),
       cascade_linucb_info(),
       toprank_info(),
+      fpl_info(),
   };
   return table;
 }

@@ -11,6 +11,7 @@
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
 #include "src/core/plackett_luce.h"
+#include "src/core/quicksort_policy.h"
 #include "src/core/sorted_policy.h"
 #include "src/core/sum_tree.h"
 
@@ -19,7 +20,7 @@ namespace hindsight {
 /// A list as positions among the candidates, with its law.
 struct ScoredRanker::Drawn {
   std::vector<std::uint32_t> order;
-  std::vector<double> prob_first;  // of every candidate
+  std::vector<double> prob_first;  // of every candidate, or empty
   std::optional<double> log_propensity;
 };
 
@@ -38,8 +39,41 @@ std::vector<std::byte> ScoredRanker::aux_of(std::span<const double> /*scores*/,
   return {};
 }
 
+namespace {
+
+// The propensity of a list of n takes O(n^3): a fraction of a millisecond up to here.
+constexpr std::size_t kMaxQuicksortList = 64;
+
+std::optional<double> quicksort_propensity(std::span<const double> scores,
+                                           std::span<const std::uint32_t> order) {
+  return scores.size() <= kMaxQuicksortList ? log_propensity_quicksort(scores, order)
+                                            : std::nullopt;
+}
+
+}  // namespace
+
+Result<ScoredRanker::Drawn> ScoredRanker::draw_without_first_law(std::span<const double> scores,
+                                                                 std::size_t k, Rng& rng) const {
+  Drawn drawn;
+  if (options_.sort == ListSort::kQuickSort) {
+    HINDSIGHT_ASSIGN_OR_RETURN(drawn.order, draw_quicksort(scores, k, rng));
+    drawn.log_propensity = quicksort_propensity(scores, drawn.order);
+    return drawn;
+  }
+  std::vector<double> noisy(scores.size());
+  rng.fill_uniform_positive(noisy);
+  for (std::size_t i = 0; i < noisy.size(); ++i) {
+    noisy[i] += scores[i];
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(drawn.order, sort_with_random_ties(noisy, k, rng));
+  return drawn;
+}
+
 Result<ScoredRanker::Drawn> ScoredRanker::draw(std::span<const double> scores, std::size_t k,
                                                Rng& rng) const {
+  if (options_.sort != ListSort::kPlackettLuce) {
+    return draw_without_first_law(scores, k, rng);
+  }
   Drawn drawn;
   drawn.prob_first.resize(scores.size());
   if (options_.law == ListLaw::kDeterministic) {
@@ -94,7 +128,8 @@ Result<void> ScoredRanker::check_choice(std::size_t k, std::size_t n) const {
 
 Result<Decision> ScoredRanker::rank_by_tree(const SumTree& tree, double shift,
                                             const Request& request, Rng& rng) const {
-  HINDSIGHT_CHECK(options_.law == ListLaw::kWholeList && options_.choice_set == ChoiceSet::kShown);
+  HINDSIGHT_CHECK(options_.sort == ListSort::kPlackettLuce &&
+                  options_.choice_set == ChoiceSet::kShown);
   HINDSIGHT_RETURN_IF_ERROR(check_choice(request.k, tree.positive()));
   HINDSIGHT_ASSIGN_OR_RETURN(const DrawnList list, tree.draw_top_k(request.k, rng));
   const double total = tree.total();
@@ -165,6 +200,9 @@ Result<ListProbability> ScoredRanker::do_list_probability(
   if (redraws(request.k, scores.size())) {
     return ListProbability{};
   }
+  if (options_.sort == ListSort::kQuickSort) {
+    return ListProbability{.first = {}, .log_list = quicksort_propensity(scores, order)};
+  }
   std::vector<double> prob_first(scores.size());
   ListProbability probability;
   switch (options_.law) {
@@ -176,6 +214,8 @@ Result<ListProbability> ScoredRanker::do_list_probability(
       first_slot_probs(scores, prob_first);
       probability.log_list = log_propensity_first_then_sort(scores, order);
       break;
+    case ListLaw::kNotStated:
+      return probability;
     case ListLaw::kDeterministic:
       sorted_first_slot_probs(scores, prob_first);
       probability.log_list = log_propensity_sorted(scores, order);
@@ -205,7 +245,9 @@ Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& si
   for (const std::uint32_t i : order) {
     decision.items.push_back(request.candidates[i]);
     decision.score.push_back(scores[i]);
-    decision.prob_first.push_back(drawn.prob_first[i]);
+    if (!drawn.prob_first.empty()) {
+      decision.prob_first.push_back(drawn.prob_first[i]);
+    }
     if (scored.with_prior) {
       decision.prior.push_back(request.prior[i]);
     }

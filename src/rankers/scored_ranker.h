@@ -21,10 +21,18 @@ namespace hindsight {
 
 class SumTree;
 
+/// How a list that is drawn as a whole comes from scores.
+enum class ListSort : std::uint8_t {
+  kPlackettLuce,
+  kQuickSort,     // [Ailon13] Algorithm 2: no closed law of the first slot
+  kUniformNoise,  // by score plus a number drawn from [0, 1): no closed law at all
+};
+
 /// How a list is made from scores.
 struct ListOptions {
   std::string name = {};  // of the ranker, for the decision
   ListLaw law = ListLaw::kDeterministic;
+  ListSort sort = ListSort::kPlackettLuce;  // of laws kWholeList and kNotStated
   ChoiceSet choice_set = ChoiceSet::kShown;
   /// With k < n, draw the order of the shown items again, from the softmax over them alone, so that
   /// the K-L cost of [Delage09] 3.2 is that of the choice among them.
@@ -74,6 +82,8 @@ class ScoredRanker : public Ranker {
   /// Whether the order of the k shown out of n is drawn again, which leaves no tractable law.
   bool redraws(std::size_t k, std::size_t n) const { return options_.redraw && k < n; }
   Result<Drawn> draw(std::span<const double> scores, std::size_t k, Rng& rng) const;
+  Result<Drawn> draw_without_first_law(std::span<const double> scores, std::size_t k,
+                                       Rng& rng) const;
   Result<void> check_choice(std::size_t k, std::size_t n) const;
   Result<void> redraw(std::span<const double> scores, Drawn& drawn, Rng& rng) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 #include <unordered_set>
@@ -242,21 +243,61 @@ Result<void> check_rank(std::uint32_t seen, const Place& at) {
   return {};
 }
 
-enum ClickField : std::size_t { kClickDecision, kClickItem, kClickEvent };
-constexpr std::array kClickFields = {"decision"sv, "item"sv, "event"sv};
+enum ClickField : std::size_t {
+  kClickDecision,
+  kClickItem,
+  kClickEvent,
+  kClickPosition,
+  kClickRanking,
+};
+constexpr std::array kClickFields = {"decision"sv, "item"sv, "event"sv, "position"sv, "ranking"sv};
+
+Result<void> read_ranking(JsonValue value, const Place& at, std::vector<std::string>& out) {
+  HINDSIGHT_RETURN_IF_ERROR(read_strings(value, at, {.minimum = 1, .maximum = kMaxShown}, out));
+  std::unordered_set<std::string_view> ids;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!ids.insert(out[i]).second) {
+      return Error{ErrorCode::kDuplicateItem, "the same id stands here twice",
+                   at.element(i).text()};
+    }
+  }
+  return {};
+}
+
+Result<void> read_click_field(std::size_t field, JsonValue value, const Place& at,
+                              ClickInput& click) {
+  switch (field) {
+    case kClickDecision:
+      return read_string(value, at, kIdLimits, click.decision);
+    case kClickItem:
+      return read_string(value, at, kIdLimits, click.item);
+    case kClickEvent:
+      return read_string(value, at, kOptionalIdLimits, click.event);
+    case kClickPosition: {
+      HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t position,
+                                 read_whole(value, at, {.minimum = 1, .maximum = kMaxShown}));
+      click.position = static_cast<std::uint32_t>(position);
+      return {};
+    }
+    default:
+      return read_ranking(value, at, click.ranking);
+  }
+}
 
 Result<void> read_click(JsonValue value, const Place& at, ClickInput& click) {
   const auto each = [&](std::size_t field, JsonValue of, const Place& place) {
-    std::string& out = field == kClickDecision ? click.decision
-                       : field == kClickItem   ? click.item
-                                               : click.event;
-    return read_string(of, place, field == kClickEvent ? kOptionalIdLimits : kIdLimits, out);
+    return read_click_field(field, of, place, click);
   };
   HINDSIGHT_ASSIGN_OR_RETURN(const std::uint32_t seen, read_fields(value, at, kClickFields, each));
-  for (const std::size_t field : {kClickDecision, kClickItem}) {
-    if ((seen & bit(field)) == 0) {
-      return missing_field(at.field(kClickFields.at(field)));
-    }
+  if ((seen & bit(kClickDecision)) == 0) {
+    return missing_field(at.field("decision"));
+  }
+  const std::uint32_t what = seen & (bit(kClickItem) | bit(kClickPosition) | bit(kClickRanking));
+  if (what == 0) {
+    return missing_field(at.field("item"));
+  }
+  if (!std::has_single_bit(what)) {
+    return invalid(at, "give one of item, position and ranking");
   }
   return {};
 }

@@ -64,6 +64,8 @@ std::string_view law_name(ListLaw law) {
       return "whole_list";
     case ListLaw::kFirstSlot:
       return "first_slot";
+    case ListLaw::kNotStated:
+      return "not_stated";
     case ListLaw::kDeterministic:
       break;
   }

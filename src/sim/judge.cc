@@ -30,9 +30,9 @@ void Judge::judge(const Decision& decision, ItemIndex pick) {
   const auto shown = decision.shown();
   const auto at = std::find(shown.begin(), shown.end(), pick);
   HINDSIGHT_CHECK(at != shown.end() && shown.size() == decision.items.size());
-  HINDSIGHT_CHECK(decision.prob_first.size() == decision.items.size());
   const auto place = static_cast<std::size_t>(at - shown.begin());
-  const double prob_first = decision.prob_first[place];
+  // What a ranker does not say earns nothing: its K-L cost is infinite.
+  const double prob_first = decision.first_prob(place).value_or(0.0);
   ++t_;
   cost_sum_ += kl_cost(prob_first);
   result_.metrics.add(place + 1, shown.size(), prob_first);

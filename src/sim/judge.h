@@ -41,7 +41,8 @@ class Judge {
 
   std::size_t query_count() const { return query_count_; }
 
-  /// The next query's list and pick. REQUIRES: the pick was shown, in the whole candidate set
+  /// The next query's list and pick. A list without prob_first is charged as one that could not
+  /// have begun with the pick. REQUIRES: the pick was shown, in the whole candidate set
   void judge(const Decision& decision, ItemIndex pick);
   /// The same query has been learned; `account` may be null.
   void learned(const RegretAccount* account);

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
-COMMANDS = ("serve", "key", "experiment", "bench", "rankers")
+COMMANDS = ("serve", "key", "experiment", "bench", "rankers", "aggregate")
 
 
 def run(*arguments, **options):
@@ -72,7 +72,8 @@ class Usage(unittest.TestCase):
 
 class Rankers(unittest.TestCase):
     NAMES = ["noregret-klrank", "greedy-klrank", "klrank", "online-ranknet", "category-ranking", "hits", "pagerank",
-             "mcrank", "random", "onlinerank", "pdgd", "recurrank", "cascade-linucb", "toprank"]
+             "mcrank", "random", "onlinerank", "pdgd", "recurrank", "cascade-linucb", "toprank",
+             "fpl"]
 
     def test_json_has_every_ranker_with_its_promises(self):
         rankers = json.loads(run("rankers", "--json").stdout)["rankers"]

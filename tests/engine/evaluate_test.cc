@@ -203,6 +203,25 @@ TEST(Evaluate, SortedListsTellNothing) {
   EXPECT_NE(said.first_click.reason.find("sorted, not drawn"), std::string::npos);
 }
 
+// Lists of onlinerank with sort=quicksort, shown whole, and of fpl.
+TEST(Evaluate, ListsWithoutALawOfTheirFirstItemTellOfWholeListsAtMost) {
+  WrittenLog log(kItems);
+  for (int i = 0; i < 3; ++i) {
+    DecisionEvent event = log.drawn(kLogged, {0, 1}, "onlinerank");
+    event.decision.prob_first.clear();
+    log.click(log.decide(std::move(event)), 0);
+  }
+  const Evaluation said = evaluated(log, "random");
+  EXPECT_EQ(said.first_click.support, Support::kNone);
+  EXPECT_NE(said.first_click.reason.find("no probability to divide by"), std::string::npos);
+  EXPECT_EQ(left_out(said.first_click),
+            (std::map<std::string, std::uint64_t>{{"no_logged_propensity", 3}}));
+  EXPECT_EQ(said.ndcg.decisions, 3U);
+  EXPECT_EQ(left_out(evaluated(log, "fpl").ndcg),
+            (std::map<std::string, std::uint64_t>{{"ranker_has_no_law", 3}}));
+  EXPECT_EQ(evaluated(log, "fpl").replay_cost.unpriced, 3U);
+}
+
 TEST(Evaluate, AnEmptyLogSaysSo) {
   WrittenLog log(kItems);
   const Evaluation said = evaluated(log, "random");

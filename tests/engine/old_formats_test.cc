@@ -30,6 +30,11 @@ constexpr std::string_view kOldCollection =
     "000000006770657203000000000000007068690105000000000000006974656d7306000000000000007265647261"
     "7702000700000000000000726573746172740104000000000000007761726d070000000000000040771b00000000"
     "00000000000000000000000040420f0000000000204e00000000000000000040000000000300000001";
+// Clicks in format 2 of events, which name items only.
+constexpr std::string_view kOldClicks =
+    "0204010000000000000005000000000000004d000000000000000200000001000000000000000900000000000000"
+    "0101000000000000006201000000000000006501000000000000000a000000000000000001000000000000006300"
+    "00000000000000";
 constexpr std::string_view kOldSnapshot =
     "48494e4453494748542053544154450a02000000010000000700000000000000d0070000000000000f0000000000"
     "00006e6f7265677265742d6b6c72616e6b0b0000000500000000000000616c7068610000000000000008400a0000"
@@ -110,6 +115,20 @@ TEST(OldFormats, EventsAreRead) {
   const auto& config = std::get<CollectionEvent>(made->body).config;
   EXPECT_EQ(config.seed, 7U);
   EXPECT_EQ(config.retain_days, 3U);
+}
+
+TEST(OldFormats, ClicksThatNameItemsOnlyAreRead) {
+  const Result<Event> read = decode_event(bytes_of(kOldClicks));
+  ASSERT_TRUE(read.ok()) << to_string(read.error());
+  const std::vector<ClickRecord>& clicks = std::get<ClicksEvent>(read->body).clicks;
+  ASSERT_EQ(clicks.size(), 2U);
+  EXPECT_EQ(clicks[0].decision, (DecisionId{.source = 1, .counter = 9}));
+  EXPECT_EQ(clicks[0].item, "b");
+  EXPECT_EQ(clicks[0].event, "e");
+  EXPECT_EQ(clicks[0].position, 0U);
+  EXPECT_TRUE(clicks[0].ranking.empty());
+  EXPECT_EQ(clicks[1].item, "c");
+  EXPECT_FALSE(clicks[1].issued_here);
 }
 
 TEST(OldFormats, ASnapshotIsReadAndKnownToKnowLess) {

@@ -44,12 +44,12 @@ class ListeningRanker final : public Ranker {
 
 class HandMadeLog {
  public:
-  HandMadeLog() {
+  explicit HandMadeLog(const std::string& ranker = "noregret-klrank", const ParamMap& params = {}) {
     const Result<LogId> log = store_.create_log("log");
     log_ = log.ok() ? *log : 0;
     CollectionConfig config;
-    config.ranker = "noregret-klrank";
-    config.params = *check_params(**find_ranker(config.ranker), {});
+    config.ranker = ranker;
+    config.params = *check_params(**find_ranker(ranker), params);
     append({.id = {.source = 1, .sequence = 0},
             .clock_ms = 0,
             .body = CollectionEvent{.config = config, .history = History::kDiscard}});
@@ -84,11 +84,9 @@ class HandMadeLog {
     append(next(std::move(event)));
   }
   void click(std::uint64_t counter, const std::string& item, const std::string& event = "") {
-    append(next(ClicksEvent{.clicks = {{.decision = {.source = 1, .counter = counter},
-                                        .issued_here = true,
-                                        .item = item,
-                                        .event = event}}}));
+    click({.decision = {.source = 1, .counter = counter}, .item = item, .event = event});
   }
+  void click(const ClickRecord& click) { append(next(ClicksEvent{.clicks = {click}})); }
   void close(std::int64_t through_ms) { append(next(WindowClosedEvent{.through_ms = through_ms})); }
 
   Event append(const Event& event) {

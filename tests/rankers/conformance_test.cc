@@ -33,6 +33,10 @@ Subject subject_of(const RankerInfo& info, const ParamMap& params) {
     name += "_" + key + "_" + to_string(value);
   }
   const ParamMap complete = *check_params(info, params);
+  const auto has = [&](const char* param, const char* word) {
+    const auto found = complete.find(param);
+    return found != complete.end() && std::get<std::string>(found->second) == word;
+  };
   const auto library = complete.find("library");
   const auto terms = complete.find("context_terms");
   const bool few_terms = terms != complete.end() && std::get<double>(terms->second) < 1000.0;
@@ -42,8 +46,8 @@ Subject subject_of(const RankerInfo& info, const ParamMap& params) {
   return {.name = test_name(name),
           .learns = info.learns,
           .make = [&info, params] { return *make_ranker(info.name, params); },
-          .sublinear = info.sublinear &&
-                       std::get<std::string>(complete.at("choice_set")) == "shown" &&
+          .sublinear = info.sublinear && has("choice_set", "shown") && !has("sort", "quicksort") &&
+                       !has("noise", "uniform") &&
                        (library == complete.end() || std::get<bool>(library->second)),
           .context_keys = few_terms && !no_terms,
           .refuses_context_keys = no_terms};

@@ -5,62 +5,24 @@
 #include <cmath>
 #include <numeric>
 
-#include "hindsight/signals.h"
-#include "src/core/bytes.h"
 #include "src/core/choice_rate.h"
 #include "src/core/count_law.h"
-#include "src/core/envelope.h"
 #include "src/core/metrics.h"
 #include "src/core/order_loss.h"
-#include "tests/support/stream.h"
+#include "tests/core/list_law.h"
+#include "tests/support/count_library.h"
 
 namespace hindsight {
 namespace {
 
 /// A library of n items in which every list shows all of them.
-class Library {
+class Library : public testing::CountLibrary {
  public:
   explicit Library(std::uint32_t n, const ParamMap& params = {})
-      : ranker(*make_ranker("onlinerank", params)) {
-    grow(n);
-  }
-
-  void grow(std::uint32_t n) {
-    while (all_.size() < n) {
-      const Item item = testing::plain_item(static_cast<ItemIndex>(all_.size()));
-      EXPECT_TRUE(ranker->add_items(std::span(&item, 1)).ok());
-      all_.push_back(item.index);
-    }
-  }
-  Decision rank() {
-    Request request;
-    request.decision = {.source = 1, .counter = ++lists_};
-    request.candidates = all_;
-    request.k = all_.size();
-    Rng rng = Rng::for_decision(seed, request.decision);
-    return *ranker->rank(request, signals_, rng);
-  }
-  Result<LearnReport> click(const Decision& decision, std::vector<ItemIndex> items) {
-    Feedback feedback;
-    feedback.decision = decision.id;
-    feedback.clicked = std::move(items);
-    return ranker->learn(decision, feedback, signals_);
-  }
-  Result<LearnReport> judge(const Decision& decision, std::vector<ItemIndex> order) {
-    Feedback feedback;
-    feedback.decision = decision.id;
-    feedback.full_order = std::move(order);
-    return ranker->learn(decision, feedback, signals_);
-  }
-
-  std::unique_ptr<Ranker> ranker;
-  std::uint64_t seed = 1;
-
- private:
-  Signals signals_;
-  std::vector<ItemIndex> all_;
-  std::uint64_t lists_ = 0;
+      : CountLibrary("onlinerank", n, params) {}
 };
+
+const ParamMap kQuicksort = {{"sort", std::string("quicksort")}};
 
 TEST(OnlineRank, ScoresAreTheRateTimesTheCounts) {
   Library library(8, {{"horizon", 100.0}, {"choices", 2.0}});
@@ -150,12 +112,12 @@ TEST(OnlineRank, ThePositionOfASinglePickIsEnough) {
 }
 
 // Theorem 3.1 through the ranker itself, on users with favourites.
-TEST(OnlineRank, RegretStaysBelowTheBound) {
+void expect_regret_below_the_bound(const std::string& sort) {
   const std::uint32_t n = 8;
   const std::uint64_t rounds = 600;
   Mean regret;
   for (std::uint64_t run = 0; run < 10; ++run) {
-    Library library(n, {{"horizon", 600.0}});
+    Library library(n, {{"horizon", 600.0}, {"sort", sort}});
     library.seed = run;
     Rng taste(run, 5);
     std::vector<double> counts(n, 0.0);
@@ -171,7 +133,125 @@ TEST(OnlineRank, RegretStaysBelowTheBound) {
     }
     regret.add(loss - position_loss(best_order(counts), counts));
   }
-  EXPECT_LE(regret.value(), online_rank_bound(n, rounds, choice_spread(n, 1)));
+  EXPECT_LE(regret.value(), online_rank_bound(n, rounds, choice_spread(n, 1))) << sort;
+}
+
+TEST(OnlineRank, RegretStaysBelowTheBoundWithBothSorts) {
+  expect_regret_below_the_bound("plackett-luce");
+  expect_regret_below_the_bound("quicksort");
+}
+
+// Lemma 6.1 through the ranker itself, exactly: over all lists of four items.
+TEST(OnlineRank, BothSortsOrderPairsByTheLogisticLaw) {
+  for (const std::string sort : {"plackett-luce", "quicksort"}) {
+    Library library(4, {{"sort", sort}, {"horizon", 20.0}});
+    for (const ItemIndex wanted : {0, 0, 0, 2, 2, 1}) {
+      ASSERT_TRUE(library.click(library.rank(), {wanted}).ok());
+    }
+    testing::Law law;
+    for (const testing::List& list : testing::all_lists(4, 4)) {
+      law[list] = std::exp(library.probability(list).log_list.value());
+    }
+    EXPECT_NEAR(testing::total(law), 1.0, 1e-12);
+    for (ItemIndex a = 0; a < 4; ++a) {
+      for (ItemIndex b = 0; b < 4; ++b) {
+        if (a != b) {
+          const double lead = library.ranker->item_score(a) - library.ranker->item_score(b);
+          EXPECT_NEAR(testing::prob_before(law, a, b), testing::logistic_pair(lead), 1e-12) << sort;
+        }
+      }
+    }
+  }
+}
+
+TEST(OnlineRank, QuickSortStatesWhatItsLawAllows) {
+  Library library(64, kQuicksort);
+  const Decision whole = library.rank();
+  EXPECT_TRUE(whole.prob_first.empty());
+  EXPECT_FALSE(whole.first_prob(0));
+  ASSERT_TRUE(whole.log_propensity);
+  EXPECT_NEAR(*whole.log_propensity, -std::lgamma(65.0), 1e-6) << "a shuffle: 1 / 64!";
+  EXPECT_FALSE(library.rank(63).log_propensity) << "of which the rest is not known";
+  library.grow(65);
+  EXPECT_FALSE(library.rank().log_propensity) << "it would take too long";
+  EXPECT_FALSE(library.probability(library.rank().items).log_list);
+  ASSERT_TRUE(library.click(whole, {whole.items[5]}).ok());
+  EXPECT_GT(library.ranker->item_score(whole.items[5]), 0.0);
+}
+
+// While the library grows, every pair starts with the rate of the day on which its later item came.
+// The loss before that day is nothing, so that a pair costs ln 2 / eta of that day, and M eta / 2 a
+// round: in all at most 1.18 n sqrt(T M log 2), n being all items in the end, or 1.88 times it with
+// a doubled horizon. Exact expectations; new items become favourites, or are hardly wanted.
+void expect_growth_within_the_bound(const ParamMap& params, double factor, bool late_favourites) {
+  const std::uint32_t most = 24;
+  const std::uint64_t rounds = 700;
+  Library library(2, params);
+  Rng taste(late_favourites ? 1 : 2);
+  std::vector<double> counts(most, 0.0);
+  double loss = 0.0;
+  for (std::uint64_t t = 0; t < rounds; ++t) {
+    const auto present = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 2 + t / 25));
+    library.grow(present);
+    const auto off = static_cast<ItemIndex>(std::min(taste.below(present), taste.below(present)));
+    const ItemIndex wanted = late_favourites ? present - 1 - off : off;
+    std::vector<double> scores(present, 0.0);
+    scores[wanted] = 1.0;
+    loss += testing::expected_loss(*library.ranker, scores, testing::logistic_pair);
+    counts[wanted] += 1.0;
+    ASSERT_TRUE(library.click(library.rank(), {wanted}).ok());
+  }
+  // The best order of all items, as if all had been there from the beginning, not wanted.
+  const double best = position_loss(best_order(counts), counts);
+  EXPECT_LE(loss - best, factor * online_rank_bound(most, rounds, choice_spread(most, 1)));
+}
+
+TEST(OnlineRank, RegretOfAGrowingLibraryStaysBelowItsBound) {
+  for (const bool late_favourites : {false, true}) {
+    expect_growth_within_the_bound({{"horizon", 700.0}}, 1.18, late_favourites);
+    expect_growth_within_the_bound({}, 1.88, late_favourites);
+    expect_growth_within_the_bound(kQuicksort, 1.88, late_favourites);
+  }
+}
+
+TEST(OnlineRank, MoreChoicesThanItemsAreChoicesOfAll) {
+  Library library(3, {{"choices", 50.0}, {"horizon", 10.0}});
+  ASSERT_TRUE(library.click(library.rank(), {0, 1, 2}).ok());
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(1), online_rank_rate(4, 10, choice_spread(4, 4)));
+  EXPECT_EQ(library.click(library.rank(), {})->learned, 0U) << "an empty choice is no round";
+  EXPECT_DOUBLE_EQ(library.ranker->item_score(1), online_rank_rate(4, 10, choice_spread(4, 4)));
+}
+
+// 10^9 clicks on one item, with every sort and noise: numbers stay finite, and so do lists.
+TEST(OnlineRank, ABillionChoicesOfOneItemAreSafe) {
+  const std::vector<std::pair<const char*, ParamMap>> forms = {
+      {"onlinerank", {}},
+      {"onlinerank", kQuicksort},
+      {"onlinerank", {{"feedback", std::string("rankings")}}},
+      {"fpl", {}},
+      {"fpl", {{"noise", std::string("gumbel")}}}};
+  for (const auto& [name, params] : forms) {
+    testing::CountLibrary library(name, 5, params);
+    const std::uint64_t rounds = 1'000'000'000;
+    const std::vector<double> counts = {1.0, 0.0, 1e9, 3.0, 0.0};
+    ASSERT_TRUE(testing::load_counts(*library.ranker, counts, rounds, 1e9).ok()) << name;
+    for (int i = 0; i < 50; ++i) {
+      const Decision decision = library.rank();
+      EXPECT_EQ(decision.items[0], 2U) << name;
+      for (const double score : decision.score) {
+        EXPECT_TRUE(std::isfinite(score));
+      }
+      ASSERT_TRUE(library.click(decision, {2}).ok());
+      ASSERT_TRUE(library.judge(decision, {2, 0, 1, 3, 4}).ok());
+    }
+    EXPECT_GT(library.ranker->item_score(2), library.ranker->item_score(3));
+    EXPECT_TRUE(std::isfinite(library.ranker->item_score(2)));
+    // Beyond what counters hold the rounds stay where they are, and the rate with them.
+    ASSERT_TRUE(testing::load_counts(*library.ranker, counts, kMaxCount, 1e9).ok()) << name;
+    ASSERT_TRUE(library.click(library.rank(), {2}).ok());
+    EXPECT_TRUE(std::isfinite(library.ranker->item_score(2)));
+    EXPECT_FALSE(testing::load_counts(*library.ranker, {0, 0, 1e300, 0, 0}, 5, 0.0).ok());
+  }
 }
 
 // At the higher rates a few clicks take a score beyond the limit, or one does, and only what is not

@@ -314,6 +314,16 @@ TEST(ParseClicks, ReadsWhatWasClicked) {
   EXPECT_EQ((*got)[1].event, "");
 }
 
+TEST(ParseClicks, ReadsPositionsAndRankings) {
+  const auto got = parse_clicks(R"({"clicks":[{"decision":"d_1","position":3},)"
+                                R"({"decision":"d_1","ranking":["b","a"],"event":"e"}]})");
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ((*got)[0].position, 3U);
+  EXPECT_EQ((*got)[0].item, "");
+  EXPECT_EQ((*got)[1].ranking, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ((*got)[1].event, "e");
+}
+
 TEST(ParseClicks, RefusesWhatIsNoClick) {
   const ErrorCode invalid = ErrorCode::kInvalidArgument;
   const auto one = [](const std::string& click) { return R"({"clicks":[)" + click + "]}"; };
@@ -321,22 +331,34 @@ TEST(ParseClicks, RefusesWhatIsNoClick) {
       R"({"clicks":)" +
       list_of(1001, [](std::size_t) { return std::string(R"({"decision":"d","item":"a"})"); }) +
       "}";
-  expect_refused(parse_clicks,
-                 {{"{}", invalid, "clicks", "given"},
-                  {R"({"clicks":[]})", invalid, "clicks"},
-                  {R"({"clicks":{}})", invalid, "clicks"},
-                  {R"({"clicks":[],"x":1})", invalid, "clicks"},
-                  {R"({"x":1})", invalid, "x", "clicks"},
-                  {many, ErrorCode::kTooLarge, "clicks", "1000"},
-                  {one("1"), invalid, "clicks[0]"},
-                  {one("{}"), invalid, "clicks[0].decision", "given"},
-                  {one(R"({"decision":"d"})"), invalid, "clicks[0].item", "given"},
-                  {one(R"({"decision":"","item":"a"})"), invalid, "clicks[0].decision"},
-                  {one(R"({"decision":"d","item":1})"), invalid, "clicks[0].item"},
-                  {one(R"({"decision":"d","item":"a","at":1})"), invalid, "clicks[0].at"},
-                  {one(R"({"decision":"d","item":"a","event":")" + std::string(257, 'e') + R"("})"),
-                   invalid, "clicks[0].event"},
-                  {one(R"({"decision":"d","item":"a\u0000"})"), invalid, "clicks[0].item"}});
+  expect_refused(
+      parse_clicks,
+      {{"{}", invalid, "clicks", "given"},
+       {R"({"clicks":[]})", invalid, "clicks"},
+       {R"({"clicks":{}})", invalid, "clicks"},
+       {R"({"clicks":[],"x":1})", invalid, "clicks"},
+       {R"({"x":1})", invalid, "x", "clicks"},
+       {many, ErrorCode::kTooLarge, "clicks", "1000"},
+       {one("1"), invalid, "clicks[0]"},
+       {one("{}"), invalid, "clicks[0].decision", "given"},
+       {one(R"({"decision":"d"})"), invalid, "clicks[0].item", "given"},
+       {one(R"({"decision":"","item":"a"})"), invalid, "clicks[0].decision"},
+       {one(R"({"decision":"d","item":1})"), invalid, "clicks[0].item"},
+       {one(R"({"decision":"d","item":"a","at":1})"), invalid, "clicks[0].at"},
+       {one(R"({"decision":"d","item":"a","event":")" + std::string(257, 'e') + R"("})"), invalid,
+        "clicks[0].event"},
+       {one(R"({"decision":"d","item":"a\u0000"})"), invalid, "clicks[0].item"},
+       {one(R"({"decision":"d","item":"a","position":1})"), invalid, "clicks[0]", "one of"},
+       {one(R"({"decision":"d","ranking":["a"],"position":1})"), invalid, "clicks[0]"},
+       {one(R"({"decision":"d","position":0})"), invalid, "clicks[0].position"},
+       {one(R"({"decision":"d","position":-1})"), invalid, "clicks[0].position"},
+       {one(R"({"decision":"d","position":1.5})"), invalid, "clicks[0].position"},
+       {one(R"({"decision":"d","position":10001})"), invalid, "clicks[0].position"},
+       {one(R"({"decision":"d","ranking":[]})"), invalid, "clicks[0].ranking"},
+       {one(R"({"decision":"d","ranking":"a"})"), invalid, "clicks[0].ranking"},
+       {one(R"({"decision":"d","ranking":["a",""]})"), invalid, "clicks[0].ranking[1]"},
+       {one(R"({"decision":"d","ranking":["a","b","a"]})"), ErrorCode::kDuplicateItem,
+        "clicks[0].ranking[2]", "twice"}});
 }
 
 TEST(ParseItems, ReadsEveryField) {

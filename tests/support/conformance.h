@@ -38,7 +38,7 @@ using Verdict = std::optional<std::string>;
 /// Shown items are k distinct candidates; the choice set and all numbers fit; the request's fields
 /// are copied.
 Verdict check_lists_are_valid(const Subject& subject, std::uint64_t seed);
-/// prob_first is at least 0 and sums to 1 over the candidates.
+/// prob_first, where there is one, is at least 0 and sums to 1 over the candidates.
 Verdict check_first_slots(const Subject& subject, std::uint64_t seed);
 /// What the ranker says of a list that it has drawn is what it said when it drew it.
 Verdict check_list_probability(const Subject& subject, std::uint64_t seed);

@@ -209,7 +209,7 @@ void try_bad_feedback(Scene& scene, Refusals& refusals) {
   expect("a score that is not finite", ErrorCode::kNotFinite,
          [](Decision& d, Feedback&) { d.score[1] = kInfinity; });
   expect("a probability that is not finite", ErrorCode::kNotFinite,
-         [](Decision& d, Feedback&) { d.prob_first[0] = kNan; });
+         [](Decision& d, Feedback&) { d.prob_first.assign(d.items.size(), kNan); });
   expect("a prior that is not finite in the decision", ErrorCode::kNotFinite,
          [](Decision& d, Feedback&) { d.prior.assign(d.items.size(), kNan); });
   expect("features of the decision that are not finite", ErrorCode::kNotFinite,

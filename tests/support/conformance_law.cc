@@ -79,7 +79,8 @@ Verdict check_list(const Request& request, const Decision& decision) {
   }
   const std::size_t expected =
       decision.choice_set == ChoiceSet::kShown ? request.k : request.candidates.size();
-  if (n != expected || decision.score.size() != n || decision.prob_first.size() != n ||
+  if (n != expected || decision.score.size() != n ||
+      (!decision.prob_first.empty() && decision.prob_first.size() != n) ||
       (!decision.prior.empty() && decision.prior.size() != n)) {
     return "the choice set's parts have wrong sizes";
   }
@@ -153,6 +154,7 @@ struct DrawnLaw {
   std::map<std::vector<ItemIndex>, Outcome> lists;
   std::map<ItemIndex, Outcome> first;
   bool with_propensity = true;
+  bool with_first = true;
 };
 
 Verdict note(const Decision& decision, DrawnLaw& law) {
@@ -167,8 +169,9 @@ Verdict note(const Decision& decision, DrawnLaw& law) {
     ++outcome.count;
   }
   law.with_propensity = law.with_propensity && decision.log_propensity.has_value();
+  law.with_first = law.with_first && !decision.prob_first.empty();
   for (std::size_t i = 0; i < decision.items.size(); ++i) {
-    law.first[decision.items[i]].said = decision.prob_first[i];
+    law.first[decision.items[i]].said = decision.first_prob(i).value_or(0.0);
   }
   ++law.first[shown[0]].count;
   return {};
@@ -190,6 +193,9 @@ Verdict judge(const DrawnLaw& law, bool whole_first_law) {
   constexpr double kUnseen = 0.04 + 24 / (2.718 * kDraws);
   if (law.with_propensity && (total > 1 + kRounding || total < 1 - kUnseen)) {
     return "the propensities of all lists sum to " + std::to_string(total);
+  }
+  if (!law.with_first) {
+    return {};
   }
   const double unseen = std::max(0.0, 1 - total) + kRounding;
   for (const auto& [item, outcome] : law.first) {
@@ -237,6 +243,10 @@ Verdict check_own_probability(const Ranker& ranker, const Signals& signals, cons
       std::abs(*said->log_list - *decision.log_propensity) > kRounding) {
     return "its own list has another probability than when it was drawn";
   }
+  if (decision.prob_first.empty()) {
+    return said->first ? Verdict("it knows the law of the first item, but did not say it")
+                       : Verdict();
+  }
   if (!said->first || std::abs(*said->first - decision.prob_first[0]) > kRounding) {
     return "its own first item has another probability than when it was drawn";
   }
@@ -259,7 +269,7 @@ Verdict check_first_slots(const Subject& subject, std::uint64_t seed) {
           }
           sum += prob;
         }
-        const bool whole = decision.items.size() == request.candidates.size();
+        const bool whole = decision.prob_first.size() == request.candidates.size();
         if (sum > 1 + kRounding || (whole && sum < 1 - kRounding)) {
           return "prob_first sums to " + std::to_string(sum);
         }
