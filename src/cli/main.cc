@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cli/aggregate_command.h"
 #include "src/cli/backup_command.h"
 #include "src/cli/bench_command.h"
 #include "src/cli/check_command.h"
@@ -28,6 +29,7 @@ constexpr const char* kExamples =
     "  hindsight key add --role rank --collections books\n"
     "  hindsight backup hindsight-data --to backups/monday\n"
     "  hindsight rankers\n"
+    "  hindsight aggregate votes.txt\n"
     "  hindsight experiment growing-library --html report.html\n"
     "  hindsight bench --json bench.json\n"
     "`hindsight COMMAND --help` says more about a command.";
@@ -79,6 +81,7 @@ int run(int argc, char** argv) {
   add_bench_command(app, exit_code);
   add_rankers_command(app, exit_code);
   add_replay_command(app, exit_code);
+  add_aggregate_command(app, exit_code);
 
   try {
     app.parse(argc, argv);
