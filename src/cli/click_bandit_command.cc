@@ -57,6 +57,15 @@ Result<std::filesystem::path> find_file(const std::string& given) {
                given.empty() ? places.front().string() : given};
 }
 
+Error unknown_environment(const std::string& name, const std::vector<ClickEnvironment>& all) {
+  std::string known;
+  for (const ClickEnvironment& one : all) {
+    known += (known.empty() ? "" : ", ") + one.name;
+  }
+  return {ErrorCode::kUnknownName, "there is no environment '" + name + "'; there are: " + known,
+          "environments"};
+}
+
 /// Those that are wanted. FAILS: kUnknownName
 Result<std::vector<ClickEnvironment>> choose(std::vector<ClickEnvironment> all,
                                              const std::string& names) {
@@ -68,12 +77,7 @@ Result<std::vector<ClickEnvironment>> choose(std::vector<ClickEnvironment> all,
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const ClickEnvironment& one) { return one.name == name; });
     if (found == all.end()) {
-      std::string known;
-      for (const ClickEnvironment& one : all) {
-        known += (known.empty() ? "" : ", ") + one.name;
-      }
-      return Error{ErrorCode::kUnknownName,
-                   "there is no environment '" + name + "'; there are: " + known, "environments"};
+      return unknown_environment(name, all);
     }
     chosen.push_back(*found);
   }

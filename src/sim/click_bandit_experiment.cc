@@ -26,7 +26,7 @@ std::vector<double> each_place(const std::function<double(double)>& value) {
 
 /// Gaussian items and a click model over them.
 std::function<Result<ClickScene>(std::uint64_t)> synthetic(std::size_t items,
-                                                           ClickModelParams clicks) {
+                                                           const ClickModelParams& clicks) {
   return [items, clicks](std::uint64_t seed) -> Result<ClickScene> {
     Rng rng(seed);
     HINDSIGHT_ASSIGN_OR_RETURN(LinearWorld world, make_linear_world(items, kDim, rng));
