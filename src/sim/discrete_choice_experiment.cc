@@ -1,5 +1,7 @@
 #include "src/sim/discrete_choice_experiment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -67,11 +69,8 @@ Result<std::vector<std::string>> chosen_names(const std::vector<std::string>& wa
   std::vector<std::string> all(known.begin(), known.end());
   for (const std::string& name : wanted) {
     if (std::find(all.begin(), all.end(), name) == all.end()) {
-      std::string list;
-      for (const std::string& each : all) {
-        list += (list.empty() ? "" : ", ") + each;
-      }
-      return Error{ErrorCode::kUnknownName, "there is no '" + name + "'; there are " + list,
+      return Error{ErrorCode::kUnknownName,
+                   fmt::format("there is no '{}'; there are {}", name, fmt::join(all, ", ")),
                    std::string(field)};
     }
   }
