@@ -4,6 +4,7 @@
 
 #include "src/cli/click_bandit_command.h"
 #include "src/cli/discrete_choice_command.h"
+#include "src/cli/dueling_letor_command.h"
 #include "src/cli/dueling_synthetic_command.h"
 #include "src/cli/growing_library_command.h"
 #include "src/cli/open_bandit_command.h"
@@ -19,6 +20,7 @@ void add_experiment_command(CLI::App& app, int& exit_code) {
   add_discrete_choice_command(*command, exit_code);
   add_open_bandit_command(*command, exit_code);
   add_dueling_synthetic_command(*command, exit_code);
+  add_dueling_letor_command(*command, exit_code);
   add_click_bandit_commands(*command, exit_code);
 }
 

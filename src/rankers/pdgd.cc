@@ -15,6 +15,7 @@
 namespace hindsight {
 namespace {
 
+constexpr const char* kName = "pdgd";
 // Weights beyond this would turn scores into what no decision may hold.
 constexpr double kRadius = 1e4;
 constexpr double kNoWeight = 1e6;  // so far below the best, e^score is 0
@@ -22,7 +23,7 @@ constexpr double kNoWeight = 1e6;  // so far below the best, e^score is 0
 class Pdgd final : public ScoredRanker {
  public:
   Pdgd(ChoiceSet choice_set, double step, double feature_bound)
-      : ScoredRanker({.name = "pdgd", .law = ListLaw::kWholeList, .choice_set = choice_set}),
+      : ScoredRanker({.name = kName, .law = ListLaw::kWholeList, .choice_set = choice_set}),
         step_(step),
         source_(feature_bound) {}
 
@@ -62,11 +63,14 @@ class Pdgd final : public ScoredRanker {
 
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& /*signals*/) override {
+    const auto clicks = static_cast<std::uint32_t>(feedback.clicked.size());
+    if (decision.ranker != kName) {  // without the law of its draw, a list cannot be weighed
+      return LearnReport{.learned = 0, .ignored = clicks};
+    }
     const std::size_t shown = decision.shown_count;
     HINDSIGHT_RETURN_IF_ERROR(
         source_.check_rows(decision.features, decision.items.size(), "decision.items"));
     HINDSIGHT_ASSIGN_OR_RETURN(const ShownLaw law, law_of(decision));
-    const auto clicks = static_cast<std::uint32_t>(feedback.clicked.size());
     if (!feedback.closed) {  // what will not be clicked is not known yet
       return LearnReport{.learned = 0, .ignored = clicks};
     }
@@ -137,7 +141,7 @@ class Pdgd final : public ScoredRanker {
 
 RankerInfo pdgd_info() {
   return {
-      .name = "pdgd",
+      .name = kName,
       .summary =
           "Pairwise differentiable gradient descent: draws the list, and moves the features' "
           "weights towards the clicked of each pair, freed from the list's position bias",

@@ -7,6 +7,7 @@
 #include "src/core/check.h"
 #include "src/rankers/cascade_linear.h"
 #include "src/rankers/category_ranking.h"
+#include "src/rankers/duel_ranker.h"
 #include "src/rankers/fpl.h"
 #include "src/rankers/hits.h"
 #include "src/rankers/klrank.h"
@@ -34,6 +35,8 @@ std::span<const RankerInfo> ranker_registry() {
       mcrank_info(),
       random_info(),
       onlinerank_info(),
+      dbgd_info(),
+      mgd_info(),
       pdgd_info(),
       recurrank_info(),
       cascade_linucb_info(),

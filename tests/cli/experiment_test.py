@@ -234,6 +234,31 @@ class Dueling(unittest.TestCase):
             self.assertTrue(0 < row["avg_regret"] < 1.01)
         self.assertIn("Average regret on P1", (self.folder / "out.html").read_text())
 
+    def test_judged_documents_are_ranked(self):
+        for part in range(1, 6):
+            lines = [f"{doc % 3} qid:{query} 1:{doc % 3} 2:{(doc * 7 + query) % 5}"
+                     for query in range(4) for doc in range(6)]
+            (self.folder / f"S{part}.txt").write_text("\n".join(lines) + "\n")
+        done = experiment("dueling-letor", "--data", ".", "--duels", "200", "--lists", "20", "--json",
+                          "out.json", "--html", "out.html", folder=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("Table 3", done.stdout)
+        found = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((found["experiment"], found["seed"]), ("dueling-letor", 1))
+        self.assertEqual({row["ranker"] for row in found["rows"]}, {"dbgd", "mgd", "pdgd", "ranking-svm"})
+        for row in found["rows"]:
+            self.assertTrue(0 < row["ndcg10_train"] <= 1 and 0 < row["ndcg10_test"] <= 1, row)
+        self.assertIn("Learning to rank documents", (self.folder / "out.html").read_text())
+        (self.folder / "S3.txt").write_text("1 qid:1 1:1\n1 qid:1 1:oops\n")
+        done = experiment("dueling-letor", "--data", ".", folder=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("S3.txt:2", done.stderr)
+
+    def test_without_judged_documents_it_says_what_is_missing(self):
+        done = experiment("dueling-letor", "--data", ".", folder=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("S1.txt", done.stderr)
+
     def test_bad_options_are_input_errors(self):
         for option, word in (("--rounds", "5"), ("--rounds", "x"), ("--runs", "0"), ("--threads", "0")):
             done = experiment("dueling-synthetic", "--quick", option, word, folder=self.folder)
