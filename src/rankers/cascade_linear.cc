@@ -224,6 +224,58 @@ class CascadeLinUcb final : public ScoredRanker {
   CascadeModel model_;
 };
 
+class CascadeLinTs final : public Ranker {
+ public:
+  explicit CascadeLinTs(const CascadeParams& params) : model_(params) {}
+
+  Description describe() const override { return model_.describe(items_live()); }
+  double item_score(ItemIndex item) const override { return model_.worth(item); }
+
+ protected:
+  /// How likely a list is, is an integral over all theta that nobody can write down: no law is
+  /// given.
+  Result<Decision> do_rank(const Request& request, const Signals& /*signals*/,
+                           Rng& rng) const override {
+    HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, model_.collect(request));
+    const std::size_t n = request.candidates.size();
+    const CascadeModel::View view = model_.view(features, n);
+    std::vector<double> scores(n);
+    products_of(view.set, view.estimate.sample(model_.width(), rng), scores);
+    for (std::size_t i = 0; i < request.prior.size(); ++i) {
+      scores[i] += request.prior[i];
+    }
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> order,
+                               sort_with_random_ties(scores, request.k, rng));
+    Decision decision;
+    decision.ranker = "cascade-lints";
+    decision.shown_count = request.k;
+    for (const std::uint32_t i : order) {
+      decision.items.push_back(request.candidates[i]);
+      decision.score.push_back(scores[i]);
+      if (!request.prior.empty()) {
+        decision.prior.push_back(request.prior[i]);
+      }
+    }
+    if (!features.empty()) {
+      decision.features = select_rows(features, order);
+    }
+    return decision;
+  }
+  Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
+                               const Signals& /*signals*/) override {
+    return model_.learn(decision, feedback);
+  }
+  Result<void> check_items(std::span<const Item> items) const override {
+    return model_.check_items(items);
+  }
+  void do_add_items(std::span<const Item> items) override { model_.add_items(items); }
+  void do_save(ByteWriter& out) const override { model_.save(out); }
+  Result<void> do_load(ByteReader& in) override { return model_.load(in, items_added()); }
+
+ private:
+  CascadeModel model_;
+};
+
 std::vector<ParamSpec> cascade_params(std::string_view help) {
   return {{.name = "c", .default_value = 1.0, .help = help, .minimum = 0.0, .maximum = 1e6},
           {.name = "horizon",
@@ -256,6 +308,22 @@ RankerInfo cascade_linucb_info() {
           .params = cascade_params("width of the bonus for what is not well known"),
           .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
             return std::unique_ptr<Ranker>(std::make_unique<CascadeLinUcb>(parsed(params)));
+          }};
+}
+
+RankerInfo cascade_lints_info() {
+  return {.name = "cascade-lints",
+          .summary = "CascadeLinTS: sorts by weights of features drawn from what is known of them",
+          .paper = "[Zong16]",
+          .guarantee = "none",
+          .assumptions =
+              "cascade clicks: the user reads from the top and stops at the first click; "
+              "attractiveness linear in the features",
+          .learns = Learns::kOnClose,
+          .law = ListLaw::kNotStated,
+          .params = cascade_params("width of the law that weights are drawn from"),
+          .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
+            return std::unique_ptr<Ranker>(std::make_unique<CascadeLinTs>(parsed(params)));
           }};
 }
 

@@ -16,5 +16,6 @@
 namespace hindsight {
 
 RankerInfo cascade_linucb_info();
+RankerInfo cascade_lints_info();
 
 }  // namespace hindsight

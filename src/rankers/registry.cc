@@ -40,6 +40,7 @@ std::span<const RankerInfo> ranker_registry() {
       pdgd_info(),
       recurrank_info(),
       cascade_linucb_info(),
+      cascade_lints_info(),
       toprank_info(),
       fpl_info(),
   };

@@ -11,7 +11,8 @@ namespace {
 
 class Shop {
  public:
-  explicit Shop(const ParamMap& params = {}) : ranker(*make_ranker("cascade-linucb", params)) {
+  explicit Shop(const ParamMap& params = {}, const char* name = "cascade-linucb")
+      : ranker(*make_ranker(name, params)) {
     for (ItemIndex i = 0; i < 10; ++i) {
       Item item;
       item.index = i;
@@ -43,10 +44,10 @@ class Shop {
   Signals signals_;
 };
 
-TEST(CascadeLinUcb, FindsTheBestOfUsersWhoStopAtTheFirstClick) {
-  Shop shop;
+/// Users who stop at the first click, and like items of a high number.
+void play(Shop& shop, int rounds) {
   Rng users(2);
-  for (int round = 0; round < 2'000; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const Decision decision = *shop.rank(3);
     std::vector<ItemIndex> clicked;
     for (const ItemIndex item : decision.shown()) {
@@ -57,7 +58,31 @@ TEST(CascadeLinUcb, FindsTheBestOfUsersWhoStopAtTheFirstClick) {
     }
     ASSERT_TRUE(shop.learn(decision, clicked).ok());
   }
+}
+
+TEST(CascadeLinUcb, FindsTheBestOfUsersWhoStopAtTheFirstClick) {
+  Shop shop;
+  play(shop, 2'000);
   EXPECT_EQ(shop.rank(3)->items, (std::vector<ItemIndex>{9, 8, 7}));
+}
+
+TEST(CascadeLinTs, FindsTheBestAndStatesNoLaw) {
+  Shop shop({}, "cascade-lints");
+  play(shop, 20'000);
+  const Decision decision = *shop.rank(3);
+  EXPECT_EQ(decision.items, (std::vector<ItemIndex>{9, 8, 7}));
+  EXPECT_TRUE(decision.prob_first.empty());
+  EXPECT_FALSE(decision.log_propensity.has_value());
+}
+
+TEST(CascadeLinTs, ListsDifferWhileLittleIsKnown) {
+  Shop shop({}, "cascade-lints");
+  const std::vector<ItemIndex> first = shop.rank(3)->items;
+  bool other = false;
+  for (int i = 0; i < 20; ++i) {
+    other = other || shop.rank(3)->items != first;
+  }
+  EXPECT_TRUE(other);
 }
 
 TEST(CascadeLinUcb, LearnsDownToTheFirstClickOnly) {
