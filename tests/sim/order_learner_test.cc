@@ -317,10 +317,9 @@ TEST(OrderLearner, MeanPositionsAreThoseOfTheOrdersThatArePlayed) {
 TEST(QuickSortPlaces, HaveTheLawOfTheWholeSort) {
   const std::vector<std::int64_t> counts = {0, 3, 1, 2};
   const double rate = 0.6;
-  std::vector<double> scores;
-  for (const std::int64_t count : counts) {
-    scores.push_back(rate * static_cast<double>(count));
-  }
+  std::vector<double> scores(counts.size());
+  std::transform(counts.begin(), counts.end(), scores.begin(),
+                 [&](std::int64_t count) { return rate * static_cast<double>(count); });
   const std::vector<std::uint32_t> items = {2, 1};
   std::map<std::pair<double, double>, double> expected;
   for (const auto& order : all_orders(4)) {
