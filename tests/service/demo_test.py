@@ -10,7 +10,7 @@ import unittest
 from service import Service
 
 PROGRAM = sys.argv.pop(1)
-PATIENCE = 300.0  # seconds; a guard against waiting for ever
+PATIENCE = 1200.0  # seconds; a guard against waiting for ever
 
 
 class DemoTest(unittest.TestCase):
