@@ -57,6 +57,19 @@ std::uint64_t TopRank::certain_from(std::uint64_t wins, std::uint64_t losses) co
   return high;
 }
 
+// For given losses S^2 / N grows in the wins faster than the logarithm, so that there is one least
+// number, whatever the search starts from. All pairs of a row are looked at together at first.
+std::uint64_t TopRank::least_certain(std::uint64_t losses) {
+  constexpr std::uint64_t kTable = std::uint64_t{1} << 20;
+  if (losses >= kTable) {
+    return certain_from(0, losses);
+  }
+  while (least_.size() <= losses) {
+    least_.push_back(certain_from(0, least_.size()));
+  }
+  return least_[losses];
+}
+
 std::uint64_t TopRank::wins(ItemIndex item, ItemIndex over) const {
   const Row& row = rows_[item];
   return row.next.empty() ? 0 : std::uint64_t{row.next[over]} - row.countdown[over];
@@ -113,10 +126,11 @@ void TopRank::look_at(ItemIndex winner, ItemIndex loser) {
   const std::uint64_t won = row.next[loser];
   const std::uint64_t lost = wins(loser, winner);
   std::uint64_t again = won + 0xFFFF;
-  if (is_certain(won, lost)) {
+  const std::uint64_t enough = least_certain(lost);
+  if (won >= enough) {
     found_.emplace_back(winner, loser);
   } else {
-    again = std::min(again, certain_from(won, lost));
+    again = std::min(again, enough);
   }
   row.next[loser] = static_cast<std::uint32_t>(std::min(again, kMostWins + 1));
   row.countdown[loser] = static_cast<std::uint16_t>(

@@ -86,11 +86,14 @@ class TopRank {
   bool is_certain(std::uint64_t wins, std::uint64_t losses) const;
   /// The least number of wins that would be certain against so many losses.
   std::uint64_t certain_from(std::uint64_t wins, std::uint64_t losses) const;
+  /// The same for any number of wins below it, from a table that grows.
+  std::uint64_t least_certain(std::uint64_t losses);
   void find_levels();
   void raise(ItemIndex item, std::size_t level);
 
   double log_inverse_delta_;
   std::uint32_t first_look_;
+  std::vector<std::uint64_t> least_;  // certain_from(0, losses), by losses
   std::vector<Row> rows_;
   std::vector<std::vector<ItemIndex>> worse_;  // G, by the better item
   std::vector<std::uint16_t> level_;
