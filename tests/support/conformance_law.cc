@@ -297,6 +297,9 @@ Verdict check_list_law(const Subject& subject, std::uint64_t seed) {
         if (Verdict verdict = note(*decision, law)) {
           return verdict;
         }
+        if (!law.with_propensity && !law.with_first) {
+          break;  // no law was said: there is nothing to hold the draws against
+        }
       }
       if (Verdict verdict = judge(law, k == n)) {
         return "n = " + std::to_string(n) + ", k = " + std::to_string(k) + ": " + *verdict;
