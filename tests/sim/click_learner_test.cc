@@ -131,7 +131,7 @@ TEST(ClickLearner, AllLearnBetterThanChance) {
   double chance = 0.0;  // the mean over many lists
   for (std::size_t i = 0; i < kItems; ++i) {
     for (ItemIndex& item : list) {
-      item = (item + 7) % kItems;
+      item = static_cast<ItemIndex>((item + 7) % kItems);
     }
     chance += scene.model.regret(list) / static_cast<double>(kItems);
   }
