@@ -29,7 +29,10 @@ struct ColumnCounts {
   std::size_t total() const { return dense + sparse; }
 };
 
-/// The columns that rows use: all dense ones, and the sparse ones up to the highest.
+/// Sparse columns from here on are not weighted: all below the highest cost as if they were used.
+inline constexpr std::size_t kMaxWeightedSparse = std::size_t{1} << 14;
+
+/// The columns of rows that are weighted: all dense ones, and the sparse ones up to the highest.
 ColumnCounts columns_of(const FeatureRows& rows);
 
 class FeatureWeights {
@@ -45,7 +48,7 @@ class FeatureWeights {
   /// check_feature_rows for out.size()
   void scores(const FeatureRows& rows, std::span<double> out) const;
 
-  /// weights += sum_i factor[i] * row i, then P_W. REQUIRES: columns() holds those of the rows
+  /// weights += sum_i factor[i] * row i, then P_W. REQUIRES: columns() holds columns_of(rows)
   void add_rows(const FeatureRows& rows, std::span<const double> factor, const WeightSpace& space);
 
   /// weights = P_W(weights + length * u). REQUIRES: u has columns().total() numbers

@@ -137,6 +137,7 @@ ReportTable report_table(Grid grid) {
   }
   for (std::vector<std::string>& row : grid.rows) {
     std::vector<ReportCell> cells;
+    cells.reserve(row.size());
     for (std::string& cell : row) {
       cells.push_back({.text = std::move(cell)});
     }

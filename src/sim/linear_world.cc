@@ -62,7 +62,8 @@ Result<LinearWorld> make_linear_world(std::size_t dim, std::vector<double> featu
     return Error{ErrorCode::kInvalidArgument,
                  "every item and theta need the same number of features, at least 1", "dim"};
   }
-  LinearWorld world{.items = features.size() / dim,
+  const std::size_t items = features.size() / dim;
+  LinearWorld world{.items = items,
                     .dim = dim,
                     .features = std::move(features),
                     .theta = std::move(theta),

@@ -99,7 +99,8 @@ TEST_P(ClickBandits, TakeOverFromAnotherRankerAndItemsWithoutFeatures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryOne, ClickBandits,
-                         ::testing::Values("recurrank", "cascade-linucb", "cascade-lints", "toprank"),
+                         ::testing::Values("recurrank", "cascade-linucb", "cascade-lints",
+                                           "toprank"),
                          [](const ::testing::TestParamInfo<const char*>& row) {
                            std::string name = row.param;
                            name.erase(std::remove(name.begin(), name.end(), '-'), name.end());

@@ -1,5 +1,4 @@
 #include "src/sim/growing_library_output.h"
-#include "src/sim/text_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +6,8 @@
 
 #include <limits>
 #include <map>
+
+#include "src/sim/text_table.h"
 
 namespace hindsight {
 namespace {
