@@ -13,8 +13,10 @@ namespace {
 constexpr std::int64_t kReadingShare = 3;
 constexpr std::int64_t kLeastTurnsNs = 200'000;
 constexpr std::int64_t kMostTurnsNs = 2'000'000;
-// Under lasting load so many waiting requests are enough to keep the thread busy.
+// Under lasting load so many waiting requests are enough to keep the thread busy, and a wait of
+// some milliseconds is borne: where requests cost little, reading and writing are most of it.
 constexpr std::int64_t kBusyQueue = 24;
+constexpr std::int64_t kBusyWaitNs = 5'000'000;
 
 }  // namespace
 
@@ -58,7 +60,8 @@ bool Worker::has_time(Lanes::LaneId lane, int times) {
   }
   const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
   const std::int64_t limit_ns =
-      lasting ? std::min(most_ns, kBusyQueue * lanes_.typical_cost_ns()) : most_ns;
+      lasting ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes_.typical_cost_ns()))
+              : most_ns;
   return lanes_.expected_wait_ns(lane) <= times * limit_ns;
 }
 
