@@ -11,9 +11,8 @@ namespace hindsight {
 
 ColumnCounts columns_of(const FeatureRows& rows) {
   const auto highest = std::max_element(rows.sparse_index.begin(), rows.sparse_index.end());
-  const std::size_t sparse =
-      highest == rows.sparse_index.end() ? 0 : static_cast<std::size_t>(*highest) + 1;
-  return {rows.dense_dim, std::min(sparse, kMaxWeightedSparse)};
+  return {rows.dense_dim,
+          highest == rows.sparse_index.end() ? 0 : static_cast<std::size_t>(*highest) + 1};
 }
 
 double FeatureWeights::norm() const { return std::sqrt(dot(weights_, weights_)); }
@@ -55,10 +54,7 @@ void FeatureWeights::add_rows(const FeatureRows& rows, std::span<const double> f
     }
     if (!rows.row_begin.empty()) {
       for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
-        const std::size_t column = dense_ + rows.sparse_index[e];
-        if (column < weights_.size()) {
-          weights_[column] += factor[i] * rows.sparse_value[e];
-        }
+        weights_[dense_ + rows.sparse_index[e]] += factor[i] * rows.sparse_value[e];
       }
     }
   }
@@ -80,7 +76,7 @@ Result<void> FeatureWeights::load(ByteReader& in) {
   in.get(weights_);
   HINDSIGHT_RETURN_IF_ERROR(in.check("weights"));
   if (dense > weights_.size() || dense > kMaxDenseColumns ||
-      weights_.size() - dense > kMaxWeightedSparse || !all_finite(weights_)) {
+      weights_.size() - dense > kMaxSparseColumns || !all_finite(weights_)) {
     return Error{ErrorCode::kCorrupt, "the saved weights do not fit together", "weights"};
   }
   dense_ = dense;

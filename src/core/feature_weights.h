@@ -29,10 +29,7 @@ struct ColumnCounts {
   std::size_t total() const { return dense + sparse; }
 };
 
-/// Sparse columns from here on are not weighted: all below the highest cost as if they were used.
-inline constexpr std::size_t kMaxWeightedSparse = std::size_t{1} << 14;
-
-/// The columns of rows that are weighted: all dense ones, and the sparse ones up to the highest.
+/// The columns that rows use: all dense ones, and the sparse ones up to the highest.
 ColumnCounts columns_of(const FeatureRows& rows);
 
 class FeatureWeights {

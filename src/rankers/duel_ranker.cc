@@ -226,7 +226,7 @@ class DuelRanker final : public Ranker {
     aux.columns = {dense, sparse};
     const bool fits = in.ok() && in.left() == 0 && aux.team.size() == decision.shown_count &&
                       aux.columns.dense <= kMaxDenseColumns &&
-                      aux.columns.sparse <= kMaxWeightedSparse &&
+                      aux.columns.sparse <= kMaxDenseColumns &&
                       std::all_of(aux.team.begin(), aux.team.end(),
                                   [this](std::uint8_t team) { return team <= params_.rivals; });
     if (!fits) {
@@ -319,8 +319,7 @@ DuelParams parse(const char* name, const ParamMap& params) {
 constexpr const char* kAssumptions =
     "comparisons follow a smooth link of a strictly concave value of the weights, in a ball; "
     "linear scores that are sorted break this: the value of an order jumps, and is the same along "
-    "a ray ([Yue09] 5.2; [Oosterhuis19] shows that no common ranking model meets it); sparse "
-    "features from column 16384 on count nothing";
+    "a ray ([Yue09] 5.2; [Oosterhuis19] shows that no common ranking model meets it)";
 
 }  // namespace
 

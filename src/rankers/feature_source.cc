@@ -73,6 +73,17 @@ void FeatureSource::put(std::span<const Item> items) {
   }
 }
 
+Result<void> FeatureSource::load(ByteReader& in) {
+  HINDSIGHT_RETURN_IF_ERROR(store_.load(in));
+  for (std::size_t i = 0; i < store_.size(); ++i) {
+    const auto item = static_cast<ItemIndex>(i);
+    if (!check_rows(store_.rows_of(std::span(&item, 1)), 1, "items").ok()) {
+      return Error{ErrorCode::kCorrupt, "saved features beyond their limits", at("items", i)};
+    }
+  }
+  return {};
+}
+
 ParamSpec feature_bound_spec() {
   return {.name = "feature_bound",
           .default_value = 10.0,

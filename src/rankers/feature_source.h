@@ -34,8 +34,8 @@ class FeatureSource {
   std::size_t size() const { return store_.size(); }
 
   void save(ByteWriter& out) const { store_.save(out); }
-  /// FAILS: kCorrupt
-  Result<void> load(ByteReader& in) { return store_.load(in); }
+  /// FAILS: kCorrupt (also where check_items would have refused an item)
+  Result<void> load(ByteReader& in);
 
  private:
   Result<void> check_length(double squared, std::size_t columns, const std::string& field) const;

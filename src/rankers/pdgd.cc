@@ -151,7 +151,7 @@ RankerInfo pdgd_info() {
           "the list put them ([Oosterhuis18] Theorem 4.1)",
       .assumptions =
           "clicks depend on a document's relevance and on its place, or on what was clicked above "
-          "it; every item has features; sparse ones from column 16384 on count nothing",
+          "it; every item has features",
       .learns = Learns::kOnClose,
       .law = ListLaw::kWholeList,
       .params = {{.name = "step",

@@ -32,16 +32,5 @@ TEST(FeatureWeights, RowsAreWeightedColumnByColumn) {
   EXPECT_EQ(score[0], 2.0 * 1.0 + 3.0 * 1.5);
 }
 
-TEST(FeatureWeights, AColumnBeyondTheWeightedOnesCostsAndCountsNothing) {
-  FeatureWeights weights;
-  const FeatureRows rows = row_with(static_cast<std::uint32_t>(kMaxSparseColumns) - 1);
-  weights.grow(columns_of(rows));
-  EXPECT_EQ(weights.columns().sparse, kMaxWeightedSparse);
-  weights.add_rows(rows, std::vector<double>{0.5}, kBall);
-  std::vector<double> score(1);
-  weights.scores(rows, score);
-  EXPECT_EQ(score[0], 2.0);
-}
-
 }  // namespace
 }  // namespace hindsight
