@@ -4,15 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "src/cli/command.h"
-#include "src/cli/findings_files.h"
+#include "src/cli/findings_command.h"
 #include "src/cli/option_values.h"
 #include "src/core/check.h"
 #include "src/sim/click_bandit_experiment.h"
@@ -23,8 +20,8 @@
 namespace hindsight::cli {
 namespace {
 
-constexpr const char* kDefaultFolders[] = {"../shared/data/ml-latest-small",
-                                           "data/ml-latest-small"};
+constexpr const char* kDataSet = "ml-latest-small";
+constexpr const char* kContents = "ratings.csv (or ratings.csv.zst)";
 constexpr std::uint32_t kQuickRuns = 2;
 
 struct Options {
@@ -35,27 +32,8 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t threads = machine_threads();
   bool quick = false;
-  std::string json;
-  std::string html;
+  FindingsOptions findings;
 };
-
-/// The folder itself, or that of the data set in it.
-Result<std::filesystem::path> find_file(const std::string& given) {
-  std::vector<std::filesystem::path> places;
-  if (given.empty()) {
-    places.assign(std::begin(kDefaultFolders), std::end(kDefaultFolders));
-  } else {
-    places = {given, std::filesystem::path(given) / "ml-latest-small"};
-  }
-  for (const std::filesystem::path& place : places) {
-    if (auto file = find_ratings(place)) {
-      return *file;
-    }
-  }
-  return Error{ErrorCode::kInvalidArgument,
-               "there is no folder with ratings.csv (or ratings.csv.zst); give one with --data",
-               given.empty() ? places.front().string() : given};
-}
 
 Error unknown_environment(const std::string& name, const std::vector<ClickEnvironment>& all) {
   std::string known;
@@ -84,10 +62,8 @@ Result<std::vector<ClickEnvironment>> choose(std::vector<ClickEnvironment> all,
   return chosen;
 }
 
-Result<void> run(const std::string& experiment, std::vector<ClickEnvironment> environments,
-                 const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(FindingsFiles files,
-                             FindingsFiles::prepare(options.json, options.html));
+Result<Findings> play(const std::string& experiment, std::vector<ClickEnvironment> environments,
+                      const Options& options) {
   ClickBanditOptions played;
   if (!options.rankers.empty()) {
     played.rankers = split_names(options.rankers);
@@ -106,20 +82,25 @@ Result<void> run(const std::string& experiment, std::vector<ClickEnvironment> en
     played.progress = [&bar](std::uint64_t rounds) { bar.add(rounds); };
     HINDSIGHT_ASSIGN_OR_RETURN(findings.rows, run_click_bandits(findings.environments, played));
   }
-  return files.write(click_bandit_json(findings), click_bandit_report(findings),
-                     click_bandit_text(findings));
+  return Findings{.json = click_bandit_json(findings),
+                  .report = click_bandit_report(findings),
+                  .text = click_bandit_text(findings)};
 }
 
-Result<void> run_click_models(const Options& options) {
+Result<Findings> play_click_models(const Options& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(std::vector<ClickEnvironment> environments,
                              choose(click_model_environments(options.quick), options.environments));
-  return run("click-models", std::move(environments), options);
+  return play("click-models", std::move(environments), options);
 }
 
-Result<void> run_movielens(const Options& options) {
-  HINDSIGHT_ASSIGN_OR_RETURN(const std::filesystem::path file, find_file(options.data));
-  HINDSIGHT_ASSIGN_OR_RETURN(const MovieRatings ratings, read_ratings(file));
-  return run("movielens", {movielens_environment(ratings, options.quick)}, options);
+Result<Findings> play_movielens(const Options& options) {
+  HINDSIGHT_ASSIGN_OR_RETURN(
+      const std::filesystem::path folder,
+      find_data_folder(options.data, kDataSet, kContents, [](const std::filesystem::path& place) {
+        return find_ratings(place).has_value();
+      }));
+  HINDSIGHT_ASSIGN_OR_RETURN(const MovieRatings ratings, read_ratings(*find_ratings(folder)));
+  return play("movielens", {movielens_environment(ratings, options.quick)}, options);
 }
 
 /// The options that both have.
@@ -130,25 +111,16 @@ void add_options(CLI::App& command, Options& options) {
                   "cascade-linucb-proven, cascade-lints, toprank")
       ->check(check_names)
       ->type_name("NAME,...");
-  command.add_option("--runs", options.runs, "Runs per row, with seeds S, S+1, ...")
-      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the first run")
-      ->check(decimal_integer(std::numeric_limits<std::uint64_t>::max()))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads; regrets do not depend on it")
-      ->check(decimal_integer(std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
+  add_run_options(command, &options.runs, options.seed, &options.threads);
+  command.get_option("--threads")->description("Threads; regrets do not depend on it");
   command.add_flag("--quick", options.quick, "A hundredth of the rounds, and 2 runs");
-  command.add_option("--json", options.json, "Write the figures to this file")->type_name("FILE");
-  command.add_option("--html", options.html, "Write a report to this file")->type_name("FILE");
+  add_findings_options(command, options.findings);
 }
 
-void set_callback(CLI::App& command, Result<void> (*work)(const Options&),
-                  std::shared_ptr<Options> options, int& exit_code) {
-  command.callback([work, options = std::move(options), &exit_code] {
-    const Result<void> done = work(*options);
-    exit_code = done.ok() ? 0 : fail(done.error());
+void set_play(CLI::App& command, Result<Findings> (*find_out)(const Options&),
+              std::shared_ptr<Options> options, int& exit_code) {
+  set_work(command, exit_code, [find_out, options = std::move(options)] {
+    return write_findings(options->findings, [&] { return find_out(*options); });
   });
 }
 
@@ -165,19 +137,15 @@ void add_click_bandit_commands(CLI::App& experiment, int& exit_code) {
       ->type_name("NAME,...");
   add_options(*models, *clicks);
   models->footer("Example:\n  hindsight experiment click-models --quick --html report.html");
-  set_callback(*models, run_click_models, clicks, exit_code);
+  set_play(*models, play_click_models, clicks, exit_code);
 
   auto movies = std::make_shared<Options>();
   CLI::App* movielens = experiment.add_subcommand(
       "movielens", "Click bandits on movies with features from ratings ([Li19] section 5)");
-  movielens
-      ->add_option("--data", movies->data,
-                   "Folder with ratings.csv (or ratings.csv.zst); default: "
-                   "../shared/data/ml-latest-small or ./data/ml-latest-small")
-      ->type_name("DIR");
+  add_data_option(*movielens, movies->data, kDataSet, kContents);
   add_options(*movielens, *movies);
   movielens->footer("Example:\n  hindsight experiment movielens --html report.html");
-  set_callback(*movielens, run_movielens, movies, exit_code);
+  set_play(*movielens, play_movielens, movies, exit_code);
 }
 
 }  // namespace hindsight::cli

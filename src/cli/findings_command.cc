@@ -3,11 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "src/cli/command.h"
 #include "src/cli/option_values.h"
 
 namespace hindsight::cli {
+namespace {
+
+/// Where the data set lies when nobody says where.
+std::vector<std::filesystem::path> usual_places(const std::string& name) {
+  return {std::filesystem::path("../shared/data") / name, std::filesystem::path("data") / name};
+}
+
+}  // namespace
 
 void add_findings_options(CLI::App& command, FindingsOptions& options) {
   command.add_option("--json", options.json, "Write the figures to this file")->type_name("FILE");
@@ -30,6 +39,32 @@ void add_run_options(CLI::App& command, std::uint32_t* runs, std::uint64_t& seed
         ->check(small)
         ->capture_default_str();
   }
+}
+
+void add_data_option(CLI::App& command, std::string& folder, const std::string& name,
+                     const std::string& contents) {
+  command
+      .add_option(
+          "--data", folder,
+          "Folder with " + contents + "; default: ../shared/data/" + name + " or ./data/" + name)
+      ->type_name("DIR");
+}
+
+Result<std::filesystem::path> find_data_folder(
+    const std::string& given, const std::string& name, const std::string& contents,
+    const std::function<bool(const std::filesystem::path&)>& fits) {
+  std::vector<std::filesystem::path> places = usual_places(name);
+  if (!given.empty()) {
+    places = {given, std::filesystem::path(given) / name};
+  }
+  for (const std::filesystem::path& place : places) {
+    if (fits(place)) {
+      return place;
+    }
+  }
+  return Error{ErrorCode::kInvalidArgument,
+               "there is no folder with " + contents + "; give one with --data",
+               places.front().string()};
 }
 
 Result<void> write_findings(const FindingsOptions& options,

@@ -1,11 +1,12 @@
-// What the subcommands of `hindsight experiment` share: where the findings go, and the options that
-// most of them have.
+// What the subcommands of `hindsight experiment` share: where the data lie and the findings go, and
+// the options that most of them have.
 //
 // Thread-safety: main thread only.
 
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -31,6 +32,16 @@ void add_findings_options(CLI::App& command, FindingsOptions& options);
 /// --runs, --seed and --threads; the first and the last only where there is a variable for them.
 void add_run_options(CLI::App& command, std::uint32_t* runs, std::uint64_t& seed,
                      std::uint32_t* threads);
+
+/// --data: the folder of a data set. `contents` says what lies in it.
+void add_data_option(CLI::App& command, std::string& folder, const std::string& name,
+                     const std::string& contents);
+
+/// The folder that was given, or that of the data set in it; where none was given, the usual places
+/// (../shared/data/NAME, data/NAME). The first that `fits`. FAILS: kInvalidArgument
+Result<std::filesystem::path> find_data_folder(
+    const std::string& given, const std::string& name, const std::string& contents,
+    const std::function<bool(const std::filesystem::path&)>& fits);
 
 /// What an experiment found, in its three forms.
 struct Findings {

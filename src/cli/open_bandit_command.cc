@@ -16,7 +16,8 @@ namespace hindsight::cli {
 namespace {
 
 constexpr std::uint32_t kQuickResamples = 50;
-constexpr const char* kDefaultFolders[] = {"../shared/data/open_bandit", "data/open_bandit"};
+constexpr const char* kDataSet = "open_bandit";
+constexpr const char* kContents = "random_NAME.csv and bts_NAME.csv (or .csv.zst)";
 
 struct Options {
   std::string data;
@@ -25,31 +26,16 @@ struct Options {
   FindingsOptions findings;
 };
 
-/// The folder itself, or that of the data set in it.
-Result<std::filesystem::path> find_folder(const std::string& given) {
-  std::vector<std::filesystem::path> places;
-  if (given.empty()) {
-    places.assign(std::begin(kDefaultFolders), std::end(kDefaultFolders));
-  } else {
-    places = {given, std::filesystem::path(given) / "open_bandit"};
-  }
-  for (const std::filesystem::path& place : places) {
-    if (!open_bandit_campaigns(place).empty()) {
-      return place;
-    }
-  }
-  return Error{ErrorCode::kInvalidArgument,
-               "there is no folder with random_NAME.csv and bts_NAME.csv (or .csv.zst); give one "
-               "with --data",
-               given.empty() ? places.front().string() : given};
-}
-
 Result<Findings> find_out(const Options& options) {
   OpenBanditOptions experiment{.seed = options.seed};
   if (options.quick) {
     experiment.resamples = kQuickResamples;
   }
-  HINDSIGHT_ASSIGN_OR_RETURN(const std::filesystem::path folder, find_folder(options.data));
+  HINDSIGHT_ASSIGN_OR_RETURN(
+      const std::filesystem::path folder,
+      find_data_folder(options.data, kDataSet, kContents, [](const std::filesystem::path& place) {
+        return !open_bandit_campaigns(place).empty();
+      }));
   OpenBanditFindings findings{.seed = options.seed, .resamples = experiment.resamples, .rows = {}};
   for (const std::string& campaign : open_bandit_campaigns(folder)) {
     HINDSIGHT_ASSIGN_OR_RETURN(const OpenBanditLog random,
@@ -71,11 +57,7 @@ void add_open_bandit_command(CLI::App& experiment, int& exit_code) {
   CLI::App* command = experiment.add_subcommand(
       "open-bandit",
       "Estimate each of two policies from the other's log of real users ([Saito20])");
-  command
-      ->add_option("--data", options->data,
-                   "Folder with random_NAME.csv and bts_NAME.csv (or .csv.zst); default: "
-                   "../shared/data/open_bandit or ./data/open_bandit")
-      ->type_name("DIR");
+  add_data_option(*command, options->data, kDataSet, kContents);
   add_run_options(*command, nullptr, options->seed, nullptr);
   command->get_option("--seed")->description("Seed of the bootstrap");
   command->add_flag("--quick", options->quick, "50 resamples in place of 1,000");
