@@ -249,16 +249,7 @@ class CascadeLinTs final : public Ranker {
     Decision decision;
     decision.ranker = "cascade-lints";
     decision.shown_count = request.k;
-    for (const std::uint32_t i : order) {
-      decision.items.push_back(request.candidates[i]);
-      decision.score.push_back(scores[i]);
-      if (!request.prior.empty()) {
-        decision.prior.push_back(request.prior[i]);
-      }
-    }
-    if (!features.empty()) {
-      decision.features = select_rows(features, order);
-    }
+    write_candidates(request, scores, features, !request.prior.empty(), order, decision);
     return decision;
   }
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
@@ -278,12 +269,7 @@ class CascadeLinTs final : public Ranker {
 
 std::vector<ParamSpec> cascade_params(std::string_view help) {
   return {{.name = "c", .default_value = 1.0, .help = help, .minimum = 0.0, .maximum = 1e6},
-          {.name = "horizon",
-           .default_value = 0.0,
-           .help = "number of rounds to come, from which c follows; 0: c is as given",
-           .minimum = 0.0,
-           .maximum = 1e15,
-           .whole_number = true}};
+          horizon_spec("number of rounds to come, from which c follows; 0: c is as given")};
 }
 
 CascadeParams parsed(const ParamMap& params) {

@@ -154,12 +154,7 @@ std::vector<ParamSpec> count_params(ParamSpec own) {
            .minimum = 1.0,
            .maximum = 1e6,
            .whole_number = true},
-          {.name = "horizon",
-           .default_value = 0.0,
-           .help = "number of rounds to come; 0: not known, so that it is doubled",
-           .minimum = 0.0,
-           .maximum = 1e15,
-           .whole_number = true},
+          horizon_spec("number of rounds to come; 0: not known, so that it is doubled"),
           choice_set_spec()};
 }
 

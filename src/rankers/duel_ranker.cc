@@ -106,11 +106,8 @@ class DuelRanker final : public Ranker {
     if (!feedback.closed || too_late) {
       return LearnReport{.learned = 0, .ignored = clicks};
     }
-    std::vector<std::uint32_t> places;
-    for (const ItemIndex item : feedback.clicked) {
-      places.push_back(static_cast<std::uint32_t>(place_of(decision, item)));
-    }
-    const auto credit = team_credit(aux.team, places, params_.rivals + 1);
+    const auto credit =
+        team_credit(aux.team, places_of(decision, feedback.clicked), params_.rivals + 1);
     for (std::size_t i = 0; i < params_.rivals; ++i) {  // a tie counts for nobody
       lead_[i] += credit[i + 1] > credit[0] ? 1 : credit[i + 1] < credit[0] ? -1 : 0;
     }
@@ -198,16 +195,7 @@ class DuelRanker final : public Ranker {
     if (params_.choice_set == ChoiceSet::kCandidates) {
       append_the_rest(order, request.candidates.size());
     }
-    for (const std::uint32_t i : order) {
-      decision.items.push_back(request.candidates[i]);
-      decision.score.push_back(scores[i]);
-      if (!request.prior.empty()) {
-        decision.prior.push_back(request.prior[i]);
-      }
-    }
-    if (!features.empty()) {
-      decision.features = select_rows(features, order);
-    }
+    write_candidates(request, scores, features, !request.prior.empty(), order, decision);
     return decision;
   }
 

@@ -74,10 +74,7 @@ class Pdgd final : public ScoredRanker {
     if (!feedback.closed) {  // what will not be clicked is not known yet
       return LearnReport{.learned = 0, .ignored = clicks};
     }
-    std::vector<std::uint32_t> places;
-    for (const ItemIndex item : feedback.clicked) {
-      places.push_back(static_cast<std::uint32_t>(place_of(decision, item)));
-    }
+    std::vector<std::uint32_t> places = places_of(decision, feedback.clicked);
     std::sort(places.begin(), places.end());
     std::vector<double> scores(decision.items.size());
     weights_.scores(decision.features, scores);

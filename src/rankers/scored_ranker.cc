@@ -242,18 +242,12 @@ Result<Decision> ScoredRanker::do_rank(const Request& request, const Signals& si
   if (options_.choice_set == ChoiceSet::kCandidates && request.k < n) {
     append_the_rest(order, n);
   }
-  for (const std::uint32_t i : order) {
-    decision.items.push_back(request.candidates[i]);
-    decision.score.push_back(scores[i]);
-    if (!drawn.prob_first.empty()) {
+  write_candidates(request, scores, scored.features, scored.with_prior, order, decision);
+  if (!drawn.prob_first.empty()) {
+    decision.prob_first.reserve(order.size());
+    for (const std::uint32_t i : order) {
       decision.prob_first.push_back(drawn.prob_first[i]);
     }
-    if (scored.with_prior) {
-      decision.prior.push_back(request.prior[i]);
-    }
-  }
-  if (!scored.features.empty()) {
-    decision.features = select_rows(scored.features, order);
   }
   return decision;
 }
@@ -270,11 +264,46 @@ void append_the_rest(std::vector<std::uint32_t>& order, std::size_t n) {
   }
 }
 
+void write_candidates(const Request& request, std::span<const double> scores,
+                      const FeatureRows& features, bool with_prior,
+                      std::span<const std::uint32_t> order, Decision& decision) {
+  decision.items.reserve(order.size());
+  decision.score.reserve(order.size());
+  for (const std::uint32_t i : order) {
+    decision.items.push_back(request.candidates[i]);
+    decision.score.push_back(scores[i]);
+    if (with_prior) {
+      decision.prior.push_back(request.prior[i]);
+    }
+  }
+  if (!features.empty()) {
+    decision.features = select_rows(features, order);
+  }
+}
+
 std::size_t place_of(const Decision& decision, ItemIndex item) {
   const auto shown = decision.shown();
   const auto place = std::find(shown.begin(), shown.end(), item);
   HINDSIGHT_CHECK(place != shown.end());
   return static_cast<std::size_t>(place - shown.begin());
+}
+
+std::vector<std::uint32_t> places_of(const Decision& decision, std::span<const ItemIndex> items) {
+  std::vector<std::uint32_t> places;
+  places.reserve(items.size());
+  for (const ItemIndex item : items) {
+    places.push_back(static_cast<std::uint32_t>(place_of(decision, item)));
+  }
+  return places;
+}
+
+ParamSpec horizon_spec(std::string_view help) {
+  return {.name = "horizon",
+          .default_value = 0.0,
+          .help = help,
+          .minimum = 0.0,
+          .maximum = 1e15,
+          .whole_number = true};
 }
 
 ParamSpec choice_set_spec() {

@@ -93,8 +93,21 @@ class ScoredRanker : public Ranker {
 /// Adds the positions below n that are missing, ascending. REQUIRES: distinct, below n
 void append_the_rest(std::vector<std::uint32_t>& order, std::size_t n);
 
+/// Writes the candidates into the decision, in this order: items, scores, features, and priors
+/// where they count. REQUIRES: positions below the number of candidates; one score for each of
+/// these
+void write_candidates(const Request& request, std::span<const double> scores,
+                      const FeatureRows& features, bool with_prior,
+                      std::span<const std::uint32_t> order, Decision& decision);
+
 /// RETURNS: where `item` stands in the shown list. REQUIRES: it was shown
 std::size_t place_of(const Decision& decision, ItemIndex item);
+
+/// RETURNS: where the items stand in the shown list. REQUIRES: they were shown
+std::vector<std::uint32_t> places_of(const Decision& decision, std::span<const ItemIndex> items);
+
+/// A number of rounds that is known beforehand; 0: it is not.
+ParamSpec horizon_spec(std::string_view help);
 
 /// The parameter that every ranker has: which items a pick is a choice among.
 ParamSpec choice_set_spec();

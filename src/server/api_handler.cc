@@ -43,9 +43,7 @@ Error too_many_requests() {
   return {ErrorCode::kRateLimited, "too many requests; wait as Retry-After says", {}};
 }
 
-Error too_busy() {
-  return {ErrorCode::kOverloaded, "the server is busy; try again when Retry-After says", {}};
-}
+Error too_busy() { return {ErrorCode::kOverloaded, std::string(kBusy), {}}; }
 
 /// What may change what others see: these calls are audited.
 bool is_administrative(const Route& route) {

@@ -31,6 +31,9 @@ enum class Overload : std::uint8_t {
   kBodies,   // the bodies of requests under way take all the memory that they may
 };
 
+/// What everybody is told who is refused for the sake of the others.
+inline constexpr std::string_view kBusy = "the server is busy; try again when Retry-After says";
+
 /// A request whose framing was valid. The views live until the handler has responded.
 struct HttpRequest {
   std::string_view method;  // "GET", as sent

@@ -49,8 +49,7 @@ HttpResponse failed_inside() {
 }
 
 HttpResponse no_time() {
-  HttpResponse response =
-      refusal(503, "overloaded", "the server is busy; try again when Retry-After says");
+  HttpResponse response = refusal(503, "overloaded", kBusy);
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }

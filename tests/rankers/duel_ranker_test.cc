@@ -117,17 +117,7 @@ TEST(DuelRanker, NewColumnsJoinWhileClicksAreOnTheirWay) {
   EXPECT_TRUE(std::isfinite(shop.ranker->item_score(item.index)));
 }
 
-TEST(DuelRanker, ListsOfOtherRankersTeachNothing) {
-  FeatureShop shop("dbgd", {});
-  FeatureShop other("random", {});
-  const Decision decision = other.rank();
-  const std::string hash = model_hash(*shop.ranker);
-  const Feedback feedback = FeatureShop::clicks(decision);
-  const auto report = shop.learn(decision, feedback);
-  ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report->ignored, feedback.clicked.size());
-  EXPECT_EQ(model_hash(*shop.ranker), hash);
-}
+TEST(DuelRanker, ListsOfOtherRankersTeachNothing) { expect_lists_of_others_teach_nothing("dbgd"); }
 
 TEST(DuelRanker, RefusesADecisionWhoseAuxDoesNotFit) {
   FeatureShop shop("dbgd", {});

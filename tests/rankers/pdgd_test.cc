@@ -47,17 +47,7 @@ TEST(Pdgd, WhatNobodyPreferredChangesNoWeight) {
   EXPECT_EQ(shop.ranker->item_score(0), before);
 }
 
-TEST(Pdgd, ListsOfOtherRankersTeachNothing) {
-  FeatureShop shop("pdgd", {});
-  FeatureShop other("random", {});
-  const Decision decision = other.rank();
-  const std::string hash = model_hash(*shop.ranker);
-  const Feedback feedback = FeatureShop::clicks(decision);
-  const auto report = shop.learn(decision, feedback);
-  ASSERT_TRUE(report.ok());
-  EXPECT_EQ(report->ignored, feedback.clicked.size());
-  EXPECT_EQ(model_hash(*shop.ranker), hash);
-}
+TEST(Pdgd, ListsOfOtherRankersTeachNothing) { expect_lists_of_others_teach_nothing("pdgd"); }
 
 TEST(Pdgd, RefusesADecisionWhoseAuxDoesNotFit) {
   FeatureShop shop("pdgd", {});

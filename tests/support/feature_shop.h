@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,5 +84,18 @@ class FeatureShop {
   std::vector<ItemIndex> all_;
   std::uint64_t lists_ = 0;
 };
+
+/// A list that another ranker has made leaves the named one as it was.
+inline void expect_lists_of_others_teach_nothing(std::string_view name) {
+  FeatureShop shop(name, {});
+  FeatureShop other("random", {});
+  const Decision decision = other.rank();
+  const std::string hash = model_hash(*shop.ranker);
+  const Feedback feedback = FeatureShop::clicks(decision);
+  const auto report = shop.learn(decision, feedback);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->ignored, feedback.clicked.size());
+  EXPECT_EQ(model_hash(*shop.ranker), hash);
+}
 
 }  // namespace hindsight::testing
