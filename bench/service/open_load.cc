@@ -2,13 +2,13 @@
 // many users (a Poisson process), whatever the server does; a latency is counted from when its
 // request was due.
 //
-//   open_load PORT RATE SECONDS CONNECTIONS FILE...   each FILE holds whole HTTP requests, of equal
-//                                                     share, each after a line with its length
-//   open_load PORT 0 SECONDS CONNECTIONS FILE...      as fast as answers come: the capacity
+//   open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]...
 //
-// Each file is a class of its own. Prints one line of JSON for each: requests sent, answers by
-// status, latencies of those that were served and of those that were refused, in milliseconds, and
-// how many were due but found no free connection.
+// A FILE holds whole HTTP requests, each after a line with its length, and is a class of its own,
+// with its own rate. Rate 0 for all of them: as fast as answers come, which is the capacity. Prints
+// one line of JSON for each class: requests sent, answers by status, latencies of those that were
+// served and of those that were refused, in milliseconds, and how many were due but found no free
+// connection. It never sleeps while it sends: give it a core of its own.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -37,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kSettle{500};
 
 struct Class {
+  double rate = 0.0;
+  double due_s = 0.0;  // when the next one leaves
   std::vector<std::string> requests;
   std::size_t next = 0;
   std::uint64_t sent = 0;
@@ -57,9 +59,8 @@ struct Connection {
 
 class Load {
  public:
-  Load(std::uint16_t port, double rate, double seconds, std::size_t connections,
-       std::vector<Class> kinds)
-      : port_(port), rate_(rate), seconds_(seconds), kinds_(std::move(kinds)) {
+  Load(std::uint16_t port, double seconds, std::size_t connections, std::vector<Class> kinds)
+      : port_(port), seconds_(seconds), kinds_(std::move(kinds)) {
     poll_ = epoll_create1(EPOLL_CLOEXEC);
     connections_.resize(connections);
     for (std::size_t i = 0; i < connections; ++i) {
@@ -76,30 +77,32 @@ class Load {
     const auto begin = Clock::now();
     const auto end = begin + std::chrono::duration_cast<Clock::duration>(
                                  std::chrono::duration<double>(seconds_));
+    const bool waits = kinds_.front().rate <= 0.0;
     std::uint64_t number = 0;
     std::mt19937_64 coins(1);
-    std::exponential_distribution<double> gap(std::max(rate_, 1.0));
-    double due_s = gap(coins);
+    for (Class& kind : kinds_) {
+      kind.due_s = gap(kind, coins);
+    }
     for (auto now = begin; now < end; now = Clock::now()) {
-      if (rate_ <= 0.0) {
-        while (!free_.empty()) {
-          start(number++ % kinds_.size(), Clock::now());
-        }
-        poll(10);
-        continue;
+      while (waits && !free_.empty()) {
+        start(number++ % kinds_.size(), Clock::now());
       }
-      const double passed = std::chrono::duration<double>(now - begin).count();
-      for (; due_s < passed; due_s += gap(coins), ++number) {
+      while (!waits) {
+        const std::size_t next = next_due();
+        Class& kind = kinds_[next];
         const auto at = begin + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(due_s));
-        const std::size_t kind = number % kinds_.size();
+                                    std::chrono::duration<double>(kind.due_s));
+        if (at > now) {
+          break;
+        }
+        kind.due_s += gap(kind, coins);
         if (free_.empty()) {
-          ++kinds_[kind].late;  // a client that gives up
+          ++kind.late;  // a client that gives up
         } else {
-          start(kind, at);
+          start(next, at);
         }
       }
-      poll(rate_ > 2000.0 ? 0 : 1);
+      poll(waits ? 10 : 0);
     }
     const auto grace = Clock::now() + std::chrono::seconds(5);
     while (free_.size() < connections_.size() && Clock::now() < grace) {
@@ -124,6 +127,16 @@ class Load {
   }
 
  private:
+  static double gap(const Class& kind, std::mt19937_64& coins) {
+    return std::exponential_distribution<double>(std::max(kind.rate, 1.0))(coins);
+  }
+  std::size_t next_due() const {
+    const auto next =
+        std::min_element(kinds_.begin(), kinds_.end(),
+                         [](const Class& a, const Class& b) { return a.due_s < b.due_s; });
+    return static_cast<std::size_t>(next - kinds_.begin());
+  }
+
   static std::string summary(std::vector<double>& values) {
     if (values.empty()) {
       return "null";
@@ -246,7 +259,6 @@ class Load {
   }
 
   std::uint16_t port_;
-  double rate_;
   double seconds_;
   int poll_ = -1;
   std::vector<Class> kinds_;
@@ -268,22 +280,23 @@ std::vector<std::string> read_requests(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 6) {
-    std::fprintf(stderr, "usage: open_load PORT RATE SECONDS CONNECTIONS FILE...\n");
+  if (argc < 6 || argc % 2 != 0) {
+    std::fprintf(stderr, "usage: open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]...\n");
     return 2;
   }
   std::vector<Class> kinds;
-  for (int i = 5; i < argc; ++i) {
+  for (int i = 4; i < argc; i += 2) {
     Class kind;
-    kind.requests = read_requests(argv[i]);
+    kind.rate = std::atof(argv[i]);
+    kind.requests = read_requests(argv[i + 1]);
     if (kind.requests.empty()) {
-      std::fprintf(stderr, "open_load: no requests in %s\n", argv[i]);
+      std::fprintf(stderr, "open_load: no requests in %s\n", argv[i + 1]);
       return 2;
     }
     kinds.push_back(std::move(kind));
   }
-  Load load(static_cast<std::uint16_t>(std::atoi(argv[1])), std::atof(argv[2]), std::atof(argv[3]),
-            std::strtoul(argv[4], nullptr, 10), std::move(kinds));
+  Load load(static_cast<std::uint16_t>(std::atoi(argv[1])), std::atof(argv[2]),
+            std::strtoul(argv[3], nullptr, 10), std::move(kinds));
   load.run();
   load.print();
   return 0;

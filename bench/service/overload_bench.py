@@ -6,8 +6,8 @@
 capacity    rank calls of one collection as fast as answers come: what "1x" is below
 overload    0.8x, 2x, 5x and 10x of it, at a fixed rate: latency of what was served, share refused, time to refuse
 recovery    half of the capacity, right after 10x
-noise       three collections at a quarter of the capacity together, alone and beside one at 10x its fair share, and
-            beside one at 10x of a rate limit (a tenth of the capacity for each collection)
+noise       three collections at a quarter of the capacity together, alone and beside one at 10x its fair share; and with
+            a rate limit (a tenth of the capacity for each collection) alone, beside one at its limit and one at 10x of it
 
 The server gets one core and the load another. Figures are of this machine; the ratios are what counts.
 """
@@ -18,7 +18,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
 
 QUIET = ("quiet1", "quiet2", "quiet3")
@@ -60,27 +59,39 @@ class Bench:
                 self.files[name] = folder / f"{name}.requests"
                 write_requests(self.files[name], name, key, self.options.items)
 
-    def load(self, rate, connections, *names, wait=True, seconds=None):
-        command = ["taskset", "-c", "1", str(self.build / "bench" / "open_load"), str(self.port), str(rate),
-                   str(seconds or self.options.seconds), str(connections), *(str(self.files[name]) for name in names)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        return self.results(process) if wait else process
+    def load(self, connections, rates, seconds=None):
+        """Sends at the rate that each collection has in `rates`, and returns what came back for each."""
+        command = ["taskset", "-c", "1", str(self.build / "bench" / "open_load"), str(self.port),
+                   str(seconds or self.options.seconds), str(connections)]
+        for name, rate in rates.items():
+            command += [str(rate), str(self.files[name])]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        return dict(zip(rates, (json.loads(line) for line in done.stdout.splitlines())))
 
     @staticmethod
-    def results(process):
-        text, _ = process.communicate()
-        assert process.returncode == 0, text
-        classes = [json.loads(line) for line in text.splitlines()]
+    def together(results):
+        """Several collections as one row: counts are added, of latencies the worst counts."""
         total = {"sent": 0, "late": 0, "statuses": {}}
-        for one in classes:
+        for one in results:
             total["sent"] += one["sent"]
             total["late"] += one["late"]
             for status, count in one["statuses"].items():
                 total["statuses"][status] = total["statuses"].get(status, 0) + count
         for kind in ("served", "refused"):
-            found = [one[kind] for one in classes if one[kind]]
+            found = [one[kind] for one in results if one[kind]]
             total[kind] = {name: max(each[name] for each in found) for name in found[0]} if found else None
         return total
+
+    def main(self, rate, connections=4000, seconds=None):
+        return self.load(connections, {"main": rate}, seconds)["main"]
+
+    def quiet(self, rate, noisy_rate=0):
+        """Three collections at `rate` together, beside a noisy one: their row, and the noisy one's."""
+        rates = {name: rate / len(QUIET) for name in QUIET}
+        if noisy_rate:
+            rates["noisy"] = noisy_rate
+        results = self.load(4000, rates)
+        return self.together([results[name] for name in QUIET]), results.get("noisy")
 
     def row(self, name, result, base_p99=None, capacity=None, seconds=None):
         served = result["statuses"].get("200", 0)
@@ -102,36 +113,36 @@ class Bench:
               f"{show(row['refusal_p99_ms'], '{:.2f}')} | {row['late'] + sum(row['others'].values())} |", flush=True)
         return row
 
-    def noise(self, name, quiet_rate, noisy_rate):
-        """Three collections alone, and beside a noisy one, three times in turn: the p99 of a second moves by itself."""
-        rounds = []
-        for _ in range(3):
-            alone = self.load(quiet_rate, 1000, *QUIET)
-            noisy = self.load(noisy_rate, 3000, "noisy", wait=False, seconds=self.options.seconds + 2)
-            time.sleep(1)
-            rounds.append((alone, self.load(quiet_rate, 1000, *QUIET), self.results(noisy)))
-        alone, beside, noisy = sorted(rounds, key=lambda one: one[1]["served"]["p99"] / one[0]["served"]["p99"])[1]
-        base = self.row("three quiet collections, 0.25x, alone", alone)["p99_ms"]
-        self.row(f"the same, beside {name} (median of 3)", beside, base)
-        self.row("the noisy one", noisy, seconds=self.options.seconds + 2)
+    def noise(self, quiet_rate, loads):
+        """Three collections alone and beside each of the loads, three times in turn: the p99 of seconds moves by itself."""
+        names = [None, *loads]
+        rounds = [{name: self.quiet(quiet_rate, loads.get(name, 0)) for name in names} for _ in range(3)]
+
+        def median(name):
+            return sorted((one[name] for one in rounds), key=lambda one: one[0]["served"]["p99"])[1]
+
+        base = self.row("three quiet collections, 0.25x, alone (median of 3)", median(None)[0])["p99_ms"]
+        for name in loads:
+            quiet, noisy = median(name)
+            self.row(f"the same, beside {name}", quiet, base)
+            self.row("the noisy one", noisy)
 
     def run(self, folder):
         self.start(folder)
         print("| load | served/s | of capacity | p50 ms | p99 ms | p99 against 0.8x | refused | p99 of a refusal, ms | not sent or lost |\n"
               "|---|---|---|---|---|---|---|---|---|")
-        self.load(0, 16, "main")  # warm
-        first = self.row("capacity (16 clients, closed loop)", self.load(0, 16, "main"))
-        capacity = first["served_per_s"]
-        base = self.row("0.8x", self.load(0.8 * capacity, 4000, "main"), capacity=capacity)["p99_ms"]
+        self.main(0, 16)  # warm
+        capacity = self.row("capacity (16 clients, closed loop)", self.main(0, 16))["served_per_s"]
+        base = self.row("0.8x", self.main(0.8 * capacity), capacity=capacity)["p99_ms"]
         for factor in (2, 5, 10):
-            self.row(f"{factor}x", self.load(factor * capacity, 4000, "main"), base, capacity)
-        self.row("0.5x in the second after 10x", self.load(0.5 * capacity, 4000, "main", seconds=1), base, capacity, 1)
-        self.noise("one at 2.5x", 0.25 * capacity, 2.5 * capacity)
+            self.row(f"{factor}x", self.main(factor * capacity), base, capacity)
+        self.row("0.5x in the second after 10x", self.main(0.5 * capacity, seconds=1), base, capacity, 1)
+        self.noise(0.25 * capacity, {"one at 2.5x": 2.5 * capacity})
         assert self.service.stop() == 0
         limit = capacity / 10
         self.start(folder / "limited", "--collection-rate", f"{limit:.0f}", "--collection-burst", "100")
-        self.load(0.25 * capacity, 1000, *QUIET)  # warm
-        self.noise("one at 10x its limit of 0.1x", 0.25 * capacity, 10 * limit)
+        self.quiet(0.25 * capacity)  # warm
+        self.noise(0.25 * capacity, {"one at its limit of 0.1x": limit, "one at 10x its limit": 10 * limit})
         assert self.service.stop() == 0
         if self.options.json:
             pathlib.Path(self.options.json).write_text(json.dumps({"benchmarks": self.rows}, indent=1))
