@@ -94,10 +94,6 @@ ClickModel::ClickModel(ClickModelParams params) : params_(std::move(params)) {
   target_ = reward(most_attractive_);
 }
 
-double ClickModel::onward(double attraction, std::size_t k) const {
-  return attraction * after_click_[k] + (1.0 - attraction) * after_pass_[k];
-}
-
 double ClickModel::examination(std::span<const ItemIndex> list, std::size_t k) const {
   if (!is_chain(kind())) {
     return k < positions() ? params_.bias[k] : 0.0;

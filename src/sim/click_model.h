@@ -88,7 +88,9 @@ class ClickModel {
   explicit ClickModel(ClickModelParams params);
 
   /// The probability to go on from place k, given that it was read.
-  double onward(double attraction, std::size_t k) const;
+  double onward(double attraction, std::size_t k) const {
+    return attraction * after_click_[k] + (1.0 - attraction) * after_pass_[k];
+  }
   std::vector<ItemIndex> search() const;
 
   ClickModelParams params_;
