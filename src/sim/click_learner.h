@@ -3,8 +3,8 @@
 // The rankers of the registry answer requests with decisions that hold all that learning needs.
 // An experiment needs none of that, and these play the same state machines (src/core/recur_rank.h,
 // ridge_estimate.h, top_rank.h) directly. tests/sim/click_learner_test.cc holds RecurRank and
-// TopRank against their rankers, list by list; the cascade bandits break ties in another way than
-// theirs.
+// TopRank against their rankers, list by list, and CascadeLinUCB up to ties, which it breaks in
+// another way than its ranker.
 //
 // Thread-safety: one owner at a time.
 

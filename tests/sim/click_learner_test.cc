@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "hindsight/registry.h"
@@ -111,6 +112,53 @@ TEST(ClickLearner, RecurRankPlaysAsTheRankerOfTheRegistry) {
 TEST(ClickLearner, TopRankPlaysAsTheRankerOfTheRegistry) {
   expect_same_play("toprank", "toprank", {{"horizon", static_cast<double>(kRounds)}},
                    ClickKind::kPosition);
+}
+
+// Both break ties at random, each in its own way, so that lists are compared by the scores that the
+// ranker gives to their items.
+TEST(ClickLearner, CascadeLinUcbPlaysAsTheRankerOfTheRegistryUpToTies) {
+  Rng rng(5);
+  const LinearWorld world = *make_linear_world(kItems, 3, rng);
+  std::vector<double> attraction = world.attraction;
+  for (double& one : attraction) {
+    one *= 0.3;  // far from the most that a score can be
+  }
+  const ClickModel model = *ClickModel::make(
+      {.kind = ClickKind::kCascade, .positions = kPlaces, .attraction = attraction});
+  for (const std::string name : {"cascade-linucb", "cascade-linucb-proven"}) {
+    const bool proven = name != "cascade-linucb";
+    const auto learner =
+        *make_click_learner(name, world, {.positions = kPlaces, .horizon = kRounds});
+    const auto ranker =
+        ranker_of("cascade-linucb", world,
+                  {{"horizon", proven ? static_cast<double>(kRounds) : 0.0}, {"c", 1.0}});
+    const Signals signals;
+    Rng fast_lists(3);
+    Rng lists(3);
+    Rng users(4);
+    std::vector<ItemIndex> list;
+    std::size_t untied = 0;
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      learner->choose(fast_lists, list);
+      Request request = whole_library(round);
+      request.k = kItems;
+      const auto all = ranker->rank(request, signals, lists);
+      ASSERT_TRUE(all.ok());
+      for (std::size_t k = 0; k < kPlaces; ++k) {
+        const auto at = std::find(all->items.begin(), all->items.end(), list[k]);
+        ASSERT_NEAR(all->score[static_cast<std::size_t>(at - all->items.begin())], all->score[k],
+                    1e-12)
+            << name << " in round " << round;
+        untied += all->score[k] < 1.0 ? 1 : 0;
+      }
+      const auto decision = ranker->rank(whole_library(round), signals, lists);
+      ASSERT_TRUE(decision.ok());
+      const std::uint64_t clicks = model.draw(decision->items, 0xF, users);
+      learner->learn(decision->items, clicks);
+      ASSERT_TRUE(ranker->learn(*decision, feedback_of(*decision, clicks), signals).ok());
+    }
+    EXPECT_GT(untied, kRounds / 10) << name;  // not everything was a tie
+  }
 }
 
 TEST(ClickLearner, TopKAreTheLargestAndEqualsStartWhereTold) {
