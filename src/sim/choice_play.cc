@@ -22,15 +22,20 @@ double loss_of(OrderLearner& learner, std::span<const std::uint32_t> chosen, Los
   return std::accumulate(positions.begin(), positions.end(), 0.0);
 }
 
+/// An even number. Games of different sizes have streams of their own, so that their deviations do
+/// not go together; the methods that play the same game meet the same adversary.
+std::uint64_t stream_of(const ChoicePlay& play) {
+  return ((play.rounds << 34U) ^ (std::uint64_t{play.items} << 10U) ^ play.chosen) << 1U;
+}
+
 }  // namespace
 
 std::vector<ChoicePoint> play_choice_game(OrderLearner& learner, ChoiceAdversary& adversary,
                                           const ChoicePlay& play, std::uint64_t seed) {
   HINDSIGHT_CHECK(play.rounds >= 1);
-  constexpr std::uint64_t kAdversaryStream = 1;
-  constexpr std::uint64_t kLearnerStream = 2;
-  Rng adversary_coins(seed, kAdversaryStream);
-  Rng learner_coins(seed, kLearnerStream);
+  const std::uint64_t stream = stream_of(play);
+  Rng adversary_coins(seed, stream);
+  Rng learner_coins(seed, stream + 1);
   const std::uint64_t step = std::max<std::uint64_t>(1, play.rounds / (play.curve_points + 1));
   std::vector<double> counts(play.items, 0.0);
   std::vector<double> positions;
