@@ -10,6 +10,7 @@
 #include "src/core/ridge_estimate.h"
 #include "src/core/top_rank.h"
 #include "src/core/vector_set.h"
+#include "src/sim/optimistic_top.h"
 
 namespace hindsight {
 namespace {
@@ -40,41 +41,70 @@ class RecurRankLearner final : public ClickLearner {
   RecurRank::Probes probes_;
 };
 
-/// Optimism in the face of uncertainty, or a draw from the posterior, in the cascade model.
-class CascadeLinearLearner final : public ClickLearner {
+/// What both cascade bandits learn.
+class CascadeLearner : public ClickLearner {
  public:
-  CascadeLinearLearner(const LinearWorld& world, std::size_t positions, double width, bool draws)
-      : positions_(positions),
-        width_(width),
-        draws_(draws),
-        set_(VectorSet::from_rows(world.features, world.dim)),
-        estimate_(world.dim),
-        scores_(world.items) {}
-
-  std::uint64_t choose(Rng& rng, std::vector<ItemIndex>& list) override {
-    if (draws_) {
-      products_of(set_, estimate_.sample(width_, rng), scores_);
-    } else {
-      upper_bounds_of(set_, estimate_.theta(), estimate_.whitening(), width_, 1.0, scores_);
-    }
-    top_k(scores_, positions_, rng.below(scores_.size()), list);
-    return ~std::uint64_t{0} >> (64 - positions_);
-  }
-  void learn(std::span<const ItemIndex> list, std::uint64_t clicks) override {
+  void learn(std::span<const ItemIndex> list, std::uint64_t clicks) final {
     // The user has examined the list up to the first click, or all of it.
     const auto last = static_cast<std::size_t>(std::countr_zero(clicks));
     for (std::size_t k = 0; k < list.size() && k <= last; ++k) {
-      estimate_.add(set_.row(list[k]), k == last ? 1.0 : 0.0);
+      estimate_.add(row(list[k]), k == last ? 1.0 : 0.0);
     }
     estimate_.refresh();
   }
 
+ protected:
+  CascadeLearner(const LinearWorld& world, std::size_t positions, double width)
+      : positions_(positions), width_(width), rows_(world.features), estimate_(world.dim) {}
+
+  std::size_t positions() const { return positions_; }
+  double width() const { return width_; }
+  const RidgeEstimate& estimate() const { return estimate_; }
+  std::uint64_t all_places() const { return ~std::uint64_t{0} >> (64 - positions_); }
+
  private:
+  std::span<const double> row(ItemIndex item) const {
+    return std::span(rows_).subspan(item * estimate_.dim(), estimate_.dim());
+  }
+
   std::size_t positions_;
   double width_;
-  bool draws_;
-  VectorSet set_;
+  std::vector<double> rows_;
   RidgeEstimate estimate_;
+};
+
+/// Optimism in the face of uncertainty, in the cascade model.
+class CascadeLinUcbLearner final : public CascadeLearner {
+ public:
+  CascadeLinUcbLearner(const LinearWorld& world, std::size_t positions, double width)
+      : CascadeLearner(world, positions, width),
+        top_(VectorSet::from_rows(world.features, world.dim), width, 1.0) {}
+
+  std::uint64_t choose(Rng& rng, std::vector<ItemIndex>& list) override {
+    top_.find(estimate(), positions(), rng.below(top_.set().count), list);
+    return all_places();
+  }
+
+ private:
+  OptimisticTop top_;
+};
+
+/// A draw from the posterior, in the cascade model.
+class CascadeLinTsLearner final : public CascadeLearner {
+ public:
+  CascadeLinTsLearner(const LinearWorld& world, std::size_t positions, double width)
+      : CascadeLearner(world, positions, width),
+        set_(VectorSet::from_rows(world.features, world.dim)),
+        scores_(world.items) {}
+
+  std::uint64_t choose(Rng& rng, std::vector<ItemIndex>& list) override {
+    products_of(set_, estimate().sample(width(), rng), scores_);
+    top_k(scores_, positions(), rng.below(scores_.size()), list);
+    return all_places();
+  }
+
+ private:
+  VectorSet set_;
   std::vector<double> scores_;
 };
 
@@ -174,11 +204,14 @@ Result<std::unique_ptr<ClickLearner>> make_click_learner(const std::string& name
     return std::unique_ptr<ClickLearner>(
         std::make_unique<RecurRankLearner>(std::move(machine), params.positions));
   }
-  if (name == "cascade-linucb" || name == "cascade-linucb-proven" || name == "cascade-lints") {
-    const double width =
-        name == "cascade-linucb-proven" ? proven_width(world.dim, params.horizon) : 1.0;
-    return std::unique_ptr<ClickLearner>(std::make_unique<CascadeLinearLearner>(
-        world, params.positions, width, name == "cascade-lints"));
+  if (name == "cascade-linucb" || name == "cascade-linucb-proven") {
+    const double width = name == "cascade-linucb" ? 1.0 : proven_width(world.dim, params.horizon);
+    return std::unique_ptr<ClickLearner>(
+        std::make_unique<CascadeLinUcbLearner>(world, params.positions, width));
+  }
+  if (name == "cascade-lints") {
+    return std::unique_ptr<ClickLearner>(
+        std::make_unique<CascadeLinTsLearner>(world, params.positions, 1.0));
   }
   if (world.items > TopRank::kMaxItems) {
     return Error{ErrorCode::kTooLarge, "toprank compares pairs of at most 20000 items", "items"};
