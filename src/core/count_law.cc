@@ -86,9 +86,11 @@ void CountLaw::rescale(double rate, std::span<const double> counts) {
     top = tree_.weight(i) > 0.0F ? std::max(top, counts[i]) : top;
   }
   shift_ = rate_ * top;
+  const float unpicked = leaf(0.0);  // most of a large library
   tree_.rewrite([&](std::span<float> leaves) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      leaves[i] = leaves[i] > 0.0F ? leaf(counts[i]) : 0.0F;
+      const float weight = counts[i] == 0.0 ? unpicked : leaf(counts[i]);
+      leaves[i] = leaves[i] > 0.0F ? weight : 0.0F;
     }
   });
   find_lifted();
