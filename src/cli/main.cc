@@ -1,9 +1,12 @@
 // The program `hindsight`: parse, call, format. What it can do is in the subcommands.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/cli/aggregate_command.h"
@@ -16,6 +19,7 @@
 #include "src/cli/rankers_command.h"
 #include "src/cli/replay_command.h"
 #include "src/cli/serve_command.h"
+#include "src/server/toml_table.h"
 
 namespace hindsight::cli {
 namespace {
@@ -49,6 +53,24 @@ Innermost innermost_command(const CLI::App& app) {
   return found;
 }
 
+/// RETURNS: what to say about the first of these that looks like an option; empty where none does.
+std::string unknown_option(const CLI::App& command, const std::vector<std::string>& unknown) {
+  const auto found = std::find_if(unknown.begin(), unknown.end(), [](const std::string& word) {
+    return word.starts_with("--") && word.size() > 2;
+  });
+  if (found == unknown.end()) {
+    return {};
+  }
+  const std::string word = found->substr(2, found->find('=') - 2);
+  std::vector<std::string_view> names;
+  for (const CLI::Option* option : command.get_options()) {
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  const std::string_view near = nearest_name(word, names);
+  return "there is no option --" + word +
+         (near.empty() ? std::string() : "; did you mean --" + std::string(near) + "?");
+}
+
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help and --version arrive as exceptions, too
     return app.exit(error);
@@ -58,11 +80,13 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = at.command->remaining();
   if (at.command->get_require_subcommand_min() > 0 && !unknown.empty()) {
     message = "there is no command '" + unknown.front() + "'";
+  } else if (std::string option = unknown_option(*at.command, unknown); !option.empty()) {
+    message = std::move(option);
   }
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) {
     message.pop_back();
   }
-  print_error(message + "; try `" + at.path + " --help`");
+  print_error(message + (message.ends_with('?') ? " Try `" : "; try `") + at.path + " --help`");
   return kUsageError;
 }
 

@@ -45,8 +45,11 @@ class FolderLock {
  public:
   static Result<FolderLock> take(const fs::path& folder) {
     const fs::path path = folder / "keys.lock";
-    FolderLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    FolderLock lock(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     int locked = -1;
+    if (lock.fd_ >= 0) {
+      give_to_owner_of_folder(lock.fd_, path);
+    }
     while (lock.fd_ >= 0 && (locked = ::flock(lock.fd_, LOCK_EX)) != 0 && errno == EINTR) {
     }
     if (locked != 0) {

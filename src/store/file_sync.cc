@@ -35,6 +35,10 @@ class Descriptor {
   int fd_;
 };
 
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
 std::atomic<FileFaults*> file_faults = nullptr;
 
 }  // namespace
@@ -82,7 +86,7 @@ Result<void> sync_folder(const std::filesystem::path& folder) { return sync_file
 
 Result<void> make_folder(const std::filesystem::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0) {
-    return sync_folder(folder.has_parent_path() ? folder.parent_path() : ".");
+    return sync_folder(folder_of(folder));
   }
   if (errno == EEXIST) {
     return {};
@@ -96,14 +100,29 @@ Result<void> make_folder(const std::filesystem::path& folder) {
   return failed("cannot make the folder", folder);
 }
 
+void give_to_owner_of_folder(int fd, const std::filesystem::path& path) {
+  struct stat folder {};
+  struct stat file {};
+  if (::geteuid() != 0 || ::stat(folder_of(path).c_str(), &folder) != 0 ||
+      ::fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 1) {
+    return;
+  }
+  if (file.st_uid != folder.st_uid || file.st_gid != folder.st_gid) {
+    // Where it fails the file is root's, as it would have been.
+    [[maybe_unused]] const int given = ::fchown(fd, folder.st_uid, folder.st_gid);
+  }
+}
+
 Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           const std::function<void()>& before_rename) {
   const std::filesystem::path part = path.string() + ".part";
   {
-    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    ::unlink(part.c_str());  // left by a crash
+    const Descriptor fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (fd.get() < 0 || fails_in_test(FileStep::kOpen)) {
       return failed("cannot write", part);
     }
+    give_to_owner_of_folder(fd.get(), path);
     if (!write_at(fd.get(), bytes, 0) || fails_in_test(FileStep::kSync) || ::fsync(fd.get()) != 0) {
       const Error error = failed("cannot write", part);
       ::unlink(part.c_str());
@@ -118,7 +137,7 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
     ::unlink(part.c_str());
     return error;
   }
-  return sync_folder(path.has_parent_path() ? path.parent_path() : ".");
+  return sync_folder(folder_of(path));
 }
 
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {

@@ -25,9 +25,16 @@ Result<void> sync_file(const std::filesystem::path& path);
 /// Like mkdir -p -m 0700, durably. FAILS: kIo
 Result<void> make_folder(const std::filesystem::path& folder);
 
+/// Gives a file that root has made to the owner of the folder that it stands in, so that a command
+/// run by root beside a server of another user leaves nothing that the server cannot read. A file
+/// that has a second name stays root's, and so does one on a device that knows no owners. For
+/// others than root it does nothing. REQUIRES: opened without following a link
+void give_to_owner_of_folder(int fd, const std::filesystem::path& path);
+
 /// Writes a new file of mode 0600 beside `path`, syncs it, and renames it to `path`, durably: after
 /// a crash `path` holds the old bytes or the new. `before_rename` is called when all but the rename
-/// is done. FAILS: kIo (`path` is as it was)
+/// is done. The file belongs to the owner of its folder, even when root writes it.
+/// FAILS: kIo (`path` is as it was)
 Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           const std::function<void()>& before_rename = {});
 

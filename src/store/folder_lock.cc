@@ -24,11 +24,12 @@ Error failed(const char* what, const std::filesystem::path& path) {
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::filesystem::path& folder) {
   HINDSIGHT_RETURN_IF_ERROR(make_folder(folder));
   const std::filesystem::path file = folder / "lock";
-  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) {
     return failed("cannot open", file);
   }
   std::unique_ptr<FolderLock> lock(new FolderLock(fd));
+  give_to_owner_of_folder(fd, file);
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return Error{ErrorCode::kConflict,

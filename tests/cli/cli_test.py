@@ -54,6 +54,10 @@ class Usage(unittest.TestCase):
         self.assert_usage_error("rankers", "--loud", says="--loud")
         self.assert_usage_error("rankers", "--loud", says="hindsight rankers --help")
 
+    def test_misspelt_option_comes_with_the_nearest(self):
+        for slip in (["--header-deadlin-ms", "5"], ["--header-deadlin-ms=5"]):
+            self.assert_usage_error("serve", *slip, says="did you mean --header-deadline-ms?")
+
     def test_newlines_in_arguments_stay_on_one_line(self):
         self.assert_usage_error("rankers", "no\nsuch\nranker", says="no such ranker")
 

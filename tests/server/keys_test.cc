@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -56,6 +57,42 @@ TEST_F(Keys, FirstStartMakesAnAdminKeyOnce) {
   const auto found = open()->find((*first)->text);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->role, Role::kAdmin);
+}
+
+TEST_F(Keys, WhatRootWritesBelongsToTheOwnerOfTheFolder) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give files away";
+  }
+  ASSERT_EQ(::chown(folder_.path().c_str(), 12345, 23456), 0);
+  const auto admin = ensure_admin_key(folder_.path(), 5);
+  ASSERT_TRUE(admin.ok());
+  add({.role = "rank"});
+  for (const char* name : {"admin.key", "keys.toml", "keys.lock"}) {
+    struct stat info = {};
+    ASSERT_EQ(::stat((folder_.path() / name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, 12345u) << name;
+    EXPECT_EQ(info.st_gid, 23456u) << name;
+  }
+}
+
+TEST_F(Keys, RootGivesAwayNothingThatALinkPointsTo) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can give files away";
+  }
+  const TempFolder elsewhere;
+  const std::filesystem::path secret = elsewhere.path() / "secret";
+  std::ofstream(secret) << "root's";
+  ASSERT_EQ(::chown(folder_.path().c_str(), 12345, 23456), 0);
+  std::filesystem::create_symlink(secret, folder_.path() / "keys.toml.part");
+  std::filesystem::create_symlink(secret, folder_.path() / "keys.lock");
+  EXPECT_FALSE(add_key(folder_.path(), {.role = "rank"}, 5).ok());  // the lock is no file
+  std::filesystem::remove(folder_.path() / "keys.lock");
+  std::filesystem::create_hard_link(secret, folder_.path() / "keys.lock");
+  EXPECT_TRUE(ensure_admin_key(folder_.path(), 5).ok());
+  struct stat info = {};
+  ASSERT_EQ(::stat(secret.c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, 0u);
+  EXPECT_EQ(text_of(secret), "root's");
 }
 
 TEST_F(Keys, FilesAreForTheirOwnerOnlyAndHoldNoKey) {
