@@ -31,6 +31,10 @@ struct Options {
 Result<void> check_folder(const std::string& folder) {
   std::error_code failed;
   if (!std::filesystem::is_directory(folder, failed)) {
+    if (failed && failed != std::errc::no_such_file_or_directory) {
+      return Error{ErrorCode::kIo, "cannot look into " + folder + ": " + failed.message(),
+                   "--data"};
+    }
     return Error{ErrorCode::kNotFound, "there is no folder " + folder + "; start the server first",
                  "--data"};
   }

@@ -227,7 +227,7 @@ class ApiMetrics::Impl {
   }
 
   /// What others count, as it is now.
-  std::vector<MetricFamily> watched() const {
+  std::vector<MetricFamily> watched(const Engine& engine) const {
     std::vector<MetricFamily> all;
     const auto add = [&all](const char* name, const char* help, double value, bool counter) {
       all.push_back({name,
@@ -236,6 +236,8 @@ class ApiMetrics::Impl {
                      {value_of(value, counter)}});
     };
     const auto number = [](const auto& counter) { return static_cast<double>(counter.load()); };
+    add("hindsight_ready", "Whether the log takes events, as /readyz says",
+        engine.failure() ? 0.0 : 1.0, false);
     if (server_ != nullptr) {
       add("hindsight_connections", "Clients connected", number(server_->connections), false);
       add("hindsight_handshakes", "TLS handshakes under way", number(server_->handshakes), false);
@@ -326,7 +328,7 @@ std::string ApiMetrics::text(const Engine& engine, const Principal& principal) c
   std::ostringstream out;
   const prometheus::TextSerializer serializer;
   serializer.Serialize(out, impl_->collect());
-  serializer.Serialize(out, impl_->watched());
+  serializer.Serialize(out, impl_->watched(engine));
   serializer.Serialize(out, collections.families());
   return std::move(out).str();
 }

@@ -28,13 +28,14 @@ class Check {
     if (!fs::is_directory(options_.folder, code)) {
       return Error{ErrorCode::kNotFound, "there is no folder " + options_.folder.string(), ""};
     }
-    HINDSIGHT_ASSIGN_OR_RETURN(checked_.lock, FolderLock::take(options_.folder));
-    const Result<std::optional<Mark>> mark = HighWater::peek(mark_file(options_.folder));
-    if (mark.ok() && !mark->has_value() && !fs::exists(database_file(options_.folder), code) &&
+    if (!fs::exists(mark_file(options_.folder), code) &&
+        !fs::exists(database_file(options_.folder), code) &&
         !fs::exists(snapshot_folder(options_.folder), code) && !has_wal(options_.folder)) {
       return Error{ErrorCode::kNotFound,
                    "there is no store in " + options_.folder.string() + "; name a data folder", ""};
     }
+    HINDSIGHT_ASSIGN_OR_RETURN(checked_.lock, FolderLock::take(options_.folder));
+    const Result<std::optional<Mark>> mark = HighWater::peek(mark_file(options_.folder));
     if (!mark.ok()) {
       found(mark_file(options_.folder), mark.error().message + kRestore);
     } else if (!mark->has_value()) {

@@ -327,6 +327,12 @@ TEST_F(MetricsTest, CountRequestsByRouteAndStatus) {
             "1");
 }
 
+TEST_F(MetricsTest, SayWhetherTheLogTakesEvents) {
+  EXPECT_EQ(value_of(ask("GET", "/metrics", {.key = "read"}).body, "hindsight_ready"), "1");
+  engine.stopped = Error{ErrorCode::kIo, "the disk is full", ""};
+  EXPECT_EQ(value_of(ask("GET", "/metrics", {.key = "read"}).body, "hindsight_ready"), "0");
+}
+
 TEST_F(MetricsTest, DescribeEachCollection) {
   CollectionStats& stats = engine.held["books"].stats;
   stats.position = 90;

@@ -83,6 +83,16 @@ class Deploy(unittest.TestCase):
             self.skipTest("this systemd-analyze does not judge a unit offline: " + done.stderr.strip())
         self.assertLessEqual(float(found.group(1)), 2.0)
 
+    @needs("systemd-analyze")
+    def test_the_unit_is_valid_with_tls_of_its_own(self):
+        unit = self.folder / "hindsight.service"
+        unit.write_text((DEPLOY / "hindsight.service").read_text().replace("/usr/bin/hindsight", str(PROGRAM)))
+        beside = self.folder / "hindsight.service.d"
+        beside.mkdir()
+        (beside / "tls.conf").write_text((DEPLOY / "hindsight-tls.conf").read_text())
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual([line for line in done.stderr.splitlines() if "hindsight" in line], [])
+
     def test_alerts_name_metrics_that_exist(self):
         text = (DEPLOY / "prometheus-alerts.yml").read_text()
         expressions = re.findall(r"expr: (?:>-)?\n?((?:.|\n)*?)\n {8}(?:for|labels):", text)

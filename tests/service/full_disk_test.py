@@ -42,6 +42,12 @@ class Disk:
     def free(self):
         (self.folder / "other_people's_file").unlink()
 
+    def forbid_writing(self):
+        subprocess.run(["mount", "-o", "remount,ro", str(self.folder)], check=True)
+
+    def allow_writing(self):
+        subprocess.run(["mount", "-o", "remount,rw", str(self.folder)], check=True)
+
     def unmount(self):
         subprocess.run(["umount", "-l", str(self.folder)], check=False)
 
@@ -110,6 +116,19 @@ class FullDisk(unittest.TestCase):
         self.assertTrue(service.alive())
         service.stop()
         self.check_after(ledger)
+
+    def test_a_folder_on_a_read_only_device_can_be_checked(self):
+        for how, leave in (("stopped", Service.stop), ("killed", Service.kill)):
+            with self.subTest(how):
+                service = self.start()
+                with service.client() as client:
+                    client.collection(how).put()
+                leave(service)
+                (self.folder / "lock").unlink()
+                self.disk.forbid_writing()
+                status, report = check_folder(PROGRAM, self.folder)
+                self.assertEqual(status, 0, report)
+                self.disk.allow_writing()
 
     def check_after(self, ledger):
         service = self.start()
