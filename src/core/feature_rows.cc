@@ -98,14 +98,14 @@ FeatureRows FeatureStore::rows_of(std::span<const ItemIndex> items) const {
     out.dense_dim = std::max(out.dense_dim, rows_[item].dense.size());
     any_sparse = any_sparse || !rows_[item].sparse_index.empty();
   }
-  out.dense.assign(items.size() * out.dense_dim, 0.0);
+  out.dense.reserve(items.size() * out.dense_dim);
   if (any_sparse) {
     out.row_begin.push_back(0);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Row& row = rows_[items[i]];
-    std::copy(row.dense.begin(), row.dense.end(),
-              out.dense.begin() + static_cast<std::ptrdiff_t>(i * out.dense_dim));
+    out.dense.insert(out.dense.end(), row.dense.begin(), row.dense.end());
+    out.dense.resize((i + 1) * out.dense_dim, 0.0);
     if (any_sparse) {
       out.sparse_index.insert(out.sparse_index.end(), row.sparse_index.begin(),
                               row.sparse_index.end());

@@ -6,6 +6,7 @@
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/core/kernels.h"
+#include "src/core/row_kernels.h"
 
 namespace hindsight {
 
@@ -30,16 +31,15 @@ void FeatureWeights::scores(const FeatureRows& rows, std::span<double> out) cons
   const std::size_t dense = std::min(rows.dense_dim, dense_);
   const std::span<const double> weights = weights_;
   const std::span<const double> sparse = weights.subspan(dense_);
+  dot_rows(rows.dense, rows.dense_dim, weights.first(dense), out);
+  if (rows.row_begin.empty()) {
+    return;
+  }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    double score =
-        dot(weights.first(dense), std::span(rows.dense).subspan(i * rows.dense_dim, dense));
-    if (!rows.row_begin.empty()) {
-      for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
-        const std::uint32_t column = rows.sparse_index[e];
-        score += column < sparse.size() ? sparse[column] * rows.sparse_value[e] : 0.0;
-      }
+    for (std::uint32_t e = rows.row_begin[i]; e < rows.row_begin[i + 1]; ++e) {
+      const std::uint32_t column = rows.sparse_index[e];
+      out[i] += column < sparse.size() ? sparse[column] * rows.sparse_value[e] : 0.0;
     }
-    out[i] = score;
   }
 }
 

@@ -38,6 +38,10 @@ class FeatureWeights {
   std::span<const double> values() const { return weights_; }
   double norm() const;
 
+  /// Whether every one of these columns has a weight.
+  bool holds(const ColumnCounts& columns) const {
+    return columns.dense <= dense_ && columns.sparse <= weights_.size() - dense_;
+  }
   /// Makes room; never shrinks.
   void grow(const ColumnCounts& columns);
 

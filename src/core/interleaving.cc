@@ -1,9 +1,11 @@
 #include "src/core/interleaving.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "src/core/check.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -11,8 +13,9 @@ namespace {
 /// The list as it grows, and what stands in it already.
 class Drafting {
  public:
-  Drafting(std::size_t n, std::size_t k) : taken_(n, 0), k_(k) {
+  Drafting(std::size_t n, std::size_t k) : marks_(n), taken_(marks_.values()), k_(k) {
     HINDSIGHT_CHECK(k >= 1 && k <= n);
+    std::fill(taken_.begin(), taken_.end(), std::uint8_t{0});
     made_.list.reserve(k);
     made_.team.reserve(k);
   }
@@ -27,7 +30,8 @@ class Drafting {
   Interleaved take() { return std::move(made_); }
 
  private:
-  std::vector<std::uint8_t> taken_;
+  Scratch<std::uint8_t> marks_;
+  std::span<std::uint8_t> taken_;
   std::size_t k_;
   Interleaved made_;
 };
@@ -63,10 +67,6 @@ class RankSoftmax {
  private:
   std::vector<double> weight_;
 };
-
-std::size_t rank_in(const DocumentOrder& order, std::uint32_t document) {
-  return static_cast<std::size_t>(std::find(order.begin(), order.end(), document) - order.begin());
-}
 
 }  // namespace
 
@@ -133,21 +133,41 @@ std::vector<std::uint32_t> team_credit(std::span<const std::uint8_t> team,
   return credit;
 }
 
-std::array<double, 2> balanced_credit(const DocumentOrder& a, const DocumentOrder& b,
-                                      std::span<const std::uint32_t> list,
+std::vector<std::uint16_t> ranks_of_list(const DocumentOrder& ranking,
+                                         std::span<const std::uint32_t> list) {
+  HINDSIGHT_CHECK(list.size() <= ranking.size() &&
+                  list.size() <= std::numeric_limits<std::uint16_t>::max());
+  Scratch<std::uint16_t> scratch(ranking.size());
+  const std::span<std::uint16_t> rank = scratch.values();
+  for (std::size_t i = 0; i < ranking.size(); ++i) {
+    rank[ranking[i]] = static_cast<std::uint16_t>(std::min(i, list.size()));
+  }
+  std::vector<std::uint16_t> ranks(list.size());
+  std::transform(list.begin(), list.end(), ranks.begin(),
+                 [&](std::uint32_t document) { return rank[document]; });
+  return ranks;
+}
+
+std::array<double, 2> balanced_credit(std::span<const std::uint16_t> ranks_in_a,
+                                      std::span<const std::uint16_t> ranks_in_b,
                                       std::span<const std::uint32_t> clicked_places) {
   if (clicked_places.empty()) {
     return {0.0, 0.0};
   }
-  const std::uint32_t lowest =
-      list[*std::max_element(clicked_places.begin(), clicked_places.end())];
-  const std::size_t prefix = std::min(rank_in(a, lowest), rank_in(b, lowest));
+  const std::uint32_t lowest = *std::max_element(clicked_places.begin(), clicked_places.end());
+  const std::uint16_t prefix = std::min(ranks_in_a[lowest], ranks_in_b[lowest]);
   std::array<double, 2> credit = {0.0, 0.0};
   for (const std::uint32_t place : clicked_places) {
-    credit[0] += rank_in(a, list[place]) <= prefix ? 1.0 : 0.0;
-    credit[1] += rank_in(b, list[place]) <= prefix ? 1.0 : 0.0;
+    credit[0] += ranks_in_a[place] <= prefix ? 1.0 : 0.0;
+    credit[1] += ranks_in_b[place] <= prefix ? 1.0 : 0.0;
   }
   return credit;
+}
+
+std::array<double, 2> balanced_credit(const DocumentOrder& a, const DocumentOrder& b,
+                                      std::span<const std::uint32_t> list,
+                                      std::span<const std::uint32_t> clicked_places) {
+  return balanced_credit(ranks_of_list(a, list), ranks_of_list(b, list), clicked_places);
 }
 
 std::array<double, 2> probabilistic_credit(const DocumentOrder& a, const DocumentOrder& b,

@@ -53,8 +53,17 @@ std::vector<std::uint32_t> team_credit(std::span<const std::uint8_t> team,
                                        std::span<const std::uint32_t> clicked_places,
                                        std::size_t teams);
 
-/// RETURNS: the clicks of each ranking. REQUIRES: the list comes from balanced_interleaving of a
-/// and b; places below its size
+/// RETURNS: the rank of each document of the list in `ranking`, or list.size() where it stands
+/// further below: what balanced credit needs of a ranking. REQUIRES: the list comes from
+/// balanced_interleaving of it and another, and is shorter than 2^16
+std::vector<std::uint16_t> ranks_of_list(const DocumentOrder& ranking,
+                                         std::span<const std::uint32_t> list);
+
+/// RETURNS: the clicks of each ranking. REQUIRES: ranks_of_list of both; places below their size
+std::array<double, 2> balanced_credit(std::span<const std::uint16_t> ranks_in_a,
+                                      std::span<const std::uint16_t> ranks_in_b,
+                                      std::span<const std::uint32_t> clicked_places);
+/// The same, of the rankings. REQUIRES: as ranks_of_list; places below the list's size
 std::array<double, 2> balanced_credit(const DocumentOrder& a, const DocumentOrder& b,
                                       std::span<const std::uint32_t> list,
                                       std::span<const std::uint32_t> clicked_places);

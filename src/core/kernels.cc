@@ -13,63 +13,14 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "src/core/kernels_inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace hindsight {
 namespace HWY_NAMESPACE {
 // Named in Highway's style: the functions below are compiled once per target, and the plain names
 // belong to those that choose among them.
 // NOLINTBEGIN(readability-identifier-naming)
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::CappedTag<double, 16>;
-using V = hn::Vec<D>;
-constexpr std::size_t kLanes = hn::MaxLanes(D());
-constexpr std::size_t kAccumulators = 16;
-constexpr std::size_t kVectors = kAccumulators / kLanes;  // vectors per block of sixteen
-
-// Sixteen logical accumulators in one fixed tree.
-inline double tree_sum(const double* a) {
-  double s[kAccumulators];
-  for (std::size_t i = 0; i < kAccumulators; ++i) {
-    s[i] = a[i];
-  }
-  for (std::size_t width = kAccumulators / 2; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) {
-      s[i] = s[i] + s[i + width];
-    }
-  }
-  return s[0];
-}
-
-struct Accumulators {
-  V v[kVectors];
-  Accumulators() {
-    for (V& lane : v) {
-      lane = hn::Zero(D());
-    }
-  }
-  double total() const {
-    HWY_ALIGN double lanes[kAccumulators];
-    for (std::size_t j = 0; j < kVectors; ++j) {
-      hn::Store(v[j], D(), lanes + j * kLanes);
-    }
-    return tree_sum(lanes);
-  }
-};
-
-// Calls body(j, offset) for every vector of every full block of sixteen; RETURNS where the tail
-// starts.
-template <class Body>
-HWY_INLINE std::size_t for_blocks(std::size_t n, Body body) {
-  std::size_t i = 0;
-  for (; i + kAccumulators <= n; i += kAccumulators) {
-    for (std::size_t j = 0; j < kVectors; ++j) {
-      body(j, i + j * kLanes);
-    }
-  }
-  return i;
-}
-
 // The same operations in the same order as det_exp.
 HWY_INLINE V vector_exp(V x) {
   const D d;
@@ -319,22 +270,6 @@ double ScatterAdd(double* table, const std::uint32_t* index, double factor, cons
   return acc.total();
 }
 
-double Dot(const double* x, const double* y, std::size_t n) {
-  const D d;
-  Accumulators acc;
-  std::size_t i = for_blocks(n, [&](std::size_t j, std::size_t at) {
-    acc.v[j] = hn::Add(acc.v[j], hn::Mul(hn::LoadU(d, x + at), hn::LoadU(d, y + at)));
-  });
-  HWY_ALIGN double tail[kAccumulators] = {};
-  for (std::size_t k = 0; i < n; ++i, ++k) {
-    tail[k] = x[i] * y[i];
-  }
-  for (std::size_t j = 0; j < kVectors; ++j) {
-    acc.v[j] = hn::Add(acc.v[j], hn::Load(d, tail + j * kLanes));
-  }
-  return acc.total();
-}
-
 // NOLINTEND(readability-identifier-naming)
 }  // namespace HWY_NAMESPACE
 }  // namespace hindsight
@@ -352,7 +287,6 @@ HWY_EXPORT(ExpShifted);
 HWY_EXPORT(LogOf);
 HWY_EXPORT(GatherScaled);
 HWY_EXPORT(ScatterAdd);
-HWY_EXPORT(Dot);
 
 double max_of(std::span<const double> x) {
   HINDSIGHT_CHECK(!x.empty());
@@ -395,11 +329,6 @@ double scatter_add(std::span<double> table, std::span<const std::uint32_t> index
                    std::span<const double> x) {
   HINDSIGHT_CHECK(index.size() == x.size());
   return HWY_DYNAMIC_DISPATCH(ScatterAdd)(table.data(), index.data(), factor, x.data(), x.size());
-}
-
-double dot(std::span<const double> x, std::span<const double> y) {
-  HINDSIGHT_CHECK(x.size() == y.size());
-  return HWY_DYNAMIC_DISPATCH(Dot)(x.data(), y.data(), x.size());
 }
 
 double log_sum_exp(std::span<const double> x, std::span<double> scratch) {

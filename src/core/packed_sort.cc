@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "src/core/check.h"
+#include "src/core/row_kernels.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -14,7 +16,9 @@ namespace {
 /// All words are distinct, so that every correct algorithm gives the same result.
 void sort_words(std::span<std::uint64_t> words) {
   constexpr std::size_t kWorthVectors = 64;
-  if (words.size() < kWorthVectors) {
+  if (words.size() <= kFewWords) {
+    sort_few(words);
+  } else if (words.size() < kWorthVectors) {
     std::sort(words.begin(), words.end());
   } else {
     hwy::Sorter()(words.data(), words.size(), hwy::SortAscending());
@@ -92,12 +96,13 @@ std::vector<std::uint32_t> positions_of_smallest(std::span<const std::uint64_t> 
   const std::size_t n = keys.size();
   HINDSIGHT_CHECK(k >= 1 && k <= n && n <= UINT32_MAX);
   const std::uint64_t position_mask = std::bit_ceil(std::uint64_t{n}) - 1;
-  std::vector<std::uint64_t> packed(n);
+  Scratch<std::uint64_t> words(n);
+  const std::span<std::uint64_t> packed = words.values();
   for (std::size_t i = 0; i < n; ++i) {
     packed[i] = (keys[i] & ~position_mask) | i;
   }
   const std::size_t kept = k < n ? keep_smallest(packed, position_mask, k) : n;
-  sort_words(std::span(packed).first(kept));
+  sort_words(packed.first(kept));
 
   std::vector<std::uint32_t> order(kept);
   bool exact = true;

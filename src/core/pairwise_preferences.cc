@@ -6,6 +6,7 @@
 #include "src/core/check.h"
 #include "src/core/det_math.h"
 #include "src/core/kernels.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -13,7 +14,11 @@ namespace {
 /// Weights of the shown documents, and at each place the weight of all that are still to come.
 class LawTable {
  public:
-  explicit LawTable(const ShownLaw& law) : weight_(law.scores.size()), left_(law.scores.size()) {
+  explicit LawTable(const ShownLaw& law)
+      : weights_(law.scores.size()),
+        lefts_(law.scores.size()),
+        weight_(weights_.values()),
+        left_(lefts_.values()) {
     exp_shifted(law.scores, law.shift, weight_);
     double sum = law.rest;
     for (std::size_t i = weight_.size(); i-- > 0;) {
@@ -42,8 +47,10 @@ class LawTable {
   }
 
  private:
-  std::vector<double> weight_;
-  std::vector<double> left_;
+  Scratch<double> weights_;
+  Scratch<double> lefts_;
+  std::span<double> weight_;
+  std::span<double> left_;
 };
 
 }  // namespace

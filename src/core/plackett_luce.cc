@@ -9,6 +9,7 @@
 #include "src/core/det_math.h"
 #include "src/core/kernels.h"
 #include "src/core/race.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -97,14 +98,15 @@ double log_propensity_of_tail(std::span<const double> scores, std::span<const st
 Result<std::vector<std::uint32_t>> draw_plackett_luce(std::span<const double> scores, std::size_t k,
                                                       Rng& rng) {
   HINDSIGHT_RETURN_IF_ERROR(check_scores(scores, k));
-  std::vector<double> weights(scores.size());
+  Scratch<double> scratch(scores.size());
+  std::span<double> weights = scratch.values();
   exp_shifted(scores, max_of(scores), weights);
   HINDSIGHT_ASSIGN_OR_RETURN(std::vector<std::uint32_t> order, draw_by_weight(weights, k, rng));
   std::vector<std::uint32_t> pool;  // positions that `weights` stands for; empty: all
   while (order.size() < k) {
     // All positive weights are used up. The others go on among themselves.
     pool = zero_weights(weights, pool);
-    weights.resize(pool.size());
+    weights = weights.first(pool.size());
     for (std::size_t i = 0; i < pool.size(); ++i) {
       weights[i] = scores[pool[i]];
     }
@@ -169,9 +171,11 @@ double log_propensity_plackett_luce(std::span<const double> scores,
   const std::size_t k = order.size();
   HINDSIGHT_CHECK(k >= 1 && k <= n);
   const double best = max_of(scores);
-  std::vector<double> weight(n);
+  Scratch<double> weights(n);
+  const std::span<double> weight = weights.values();
   exp_shifted(scores, best, weight);
-  std::vector<double> suffix(k);
+  Scratch<double> suffixes(k);
+  const std::span<double> suffix = suffixes.values();
   for (std::size_t j = 0; j < k; ++j) {
     suffix[j] = weight[order[j]];
     weight[order[j]] = 0.0;
@@ -188,7 +192,7 @@ double log_propensity_plackett_luce(std::span<const double> scores,
     }
   }
   double result = reliable < k ? log_propensity_of_tail(scores, order, reliable) : 0.0;
-  const auto logs = std::span(suffix).first(reliable);
+  const auto logs = suffix.first(reliable);
   log_of(logs, logs);
   for (std::size_t j = reliable; j-- > 0;) {
     result += (scores[order[j]] - best) - logs[j];

@@ -11,6 +11,7 @@
 #include "src/core/det_math.h"
 #include "src/core/kernels.h"
 #include "src/core/packed_sort.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -261,9 +262,11 @@ Result<std::vector<std::uint32_t>> race_with_jumps(std::span<const double> weigh
 
 std::vector<std::uint32_t> race_of_all(std::span<const double> weights, std::size_t k, Rng& rng) {
   const std::size_t n = weights.size();
-  std::vector<double> time(n);
+  Scratch<double> times(n);
+  const std::span<double> time = times.values();
   rng.fill_exponential(time);
-  std::vector<std::uint64_t> keys(n);
+  Scratch<std::uint64_t> scratch(n);
+  const std::span<std::uint64_t> keys = scratch.values();
   std::size_t positive = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const bool races = weights[i] > 0.0;

@@ -30,6 +30,16 @@ std::optional<std::size_t> find_repeat(std::span<const ItemIndex> items, std::si
   if (std::adjacent_find(items.begin(), items.end(), std::greater_equal<>()) == items.end()) {
     return std::nullopt;  // strictly ascending, as lists of a topic are
   }
+  constexpr std::size_t kFew = 16;  // where comparing all pairs costs less than any memory
+  if (items.size() <= kFew) {
+    for (std::size_t i = 1; i < items.size(); ++i) {
+      if (std::find(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(i), items[i]) !=
+          items.begin() + static_cast<std::ptrdiff_t>(i)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
   constexpr std::size_t kSparse = 64;  // where clearing the marks would cost more than sorting
   if (universe <= kSparse * items.size()) {
     std::vector<std::uint8_t> seen(universe, 0);
@@ -74,16 +84,23 @@ Result<std::vector<ItemIndex>> distinct_clicks(std::span<const ItemIndex> clicke
                  "item " + std::to_string(clicked[i]) + " was not in the list that was shown",
                  at("clicked", i)};
   };
-  std::vector<ItemIndex> distinct(clicked.begin(), clicked.end());
-  if (clicked.size() == 1) {  // the common case, without sorting
-    return std::find(shown.begin(), shown.end(), clicked[0]) != shown.end()
-               ? Result<std::vector<ItemIndex>>(std::move(distinct))
-               : not_shown(0);
+  std::vector<ItemIndex> distinct;
+  distinct.reserve(std::min(clicked.size(), shown.size()));
+  constexpr std::size_t kFew = 16;
+  if (clicked.size() <= kFew) {  // the common case, without sorting
+    for (std::size_t i = 0; i < clicked.size(); ++i) {
+      if (std::find(shown.begin(), shown.end(), clicked[i]) == shown.end()) {
+        return not_shown(i);
+      }
+      if (std::find(distinct.begin(), distinct.end(), clicked[i]) == distinct.end()) {
+        distinct.push_back(clicked[i]);
+      }
+    }
+    return distinct;
   }
   std::vector<ItemIndex> sorted(shown.begin(), shown.end());
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::uint8_t> seen(sorted.size(), 0);
-  distinct.clear();
   for (std::size_t i = 0; i < clicked.size(); ++i) {
     const auto place = std::lower_bound(sorted.begin(), sorted.end(), clicked[i]);
     if (place == sorted.end() || *place != clicked[i]) {
@@ -339,7 +356,11 @@ Result<LearnReport> Ranker::learn(const Decision& decision, const Feedback& feed
   }
   HINDSIGHT_RETURN_IF_ERROR(check_decision(decision));
   const auto shown = decision.shown();
-  Feedback checked = feedback;
+  Feedback checked{.decision = feedback.decision,
+                   .time_ms = feedback.time_ms,
+                   .closed = feedback.closed,
+                   .grades = feedback.grades,
+                   .full_order = feedback.full_order};
   HINDSIGHT_ASSIGN_OR_RETURN(checked.clicked, distinct_clicks(feedback.clicked, shown));
   if (!checked.grades.empty() && checked.grades.size() != shown.size()) {
     return Error{ErrorCode::kInvalidArgument, "give one grade per shown item, or none", "grades"};

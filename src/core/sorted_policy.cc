@@ -9,6 +9,7 @@
 #include "src/core/kernels.h"
 #include "src/core/packed_sort.h"
 #include "src/core/plackett_luce.h"
+#include "src/core/scratch.h"
 
 namespace hindsight {
 namespace {
@@ -90,7 +91,8 @@ double log_propensity_of_sorted(std::span<const double> scores, const std::uint3
 /// The k best positions; positions_of_smallest with ties shuffled.
 std::vector<std::uint32_t> sorted_positions(std::span<const double> scores, std::size_t k,
                                             Rng& rng) {
-  std::vector<std::uint64_t> keys(scores.size());
+  Scratch<std::uint64_t> scratch(scores.size());
+  const std::span<std::uint64_t> keys = scratch.values();
   std::transform(scores.begin(), scores.end(), keys.begin(), descending_key);
   std::vector<std::uint32_t> order = positions_of_smallest(keys, k);
   shuffle_ties(scores, k, rng, order);

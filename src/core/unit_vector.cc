@@ -31,8 +31,11 @@ std::size_t fill_gaussian(Rng& rng, std::span<double> out) {
   }
   log_of(std::span(square).first(kept), std::span(log_square).first(kept));
   const std::size_t count = std::min(2 * kept, out.size());
+  for (std::size_t i = 0; 2 * i < count; ++i) {
+    log_square[i] = std::sqrt(-log_square[i] / square[i]);
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    out[i] = uniform[i] * std::sqrt(-log_square[i / 2] / square[i / 2]);
+    out[i] = uniform[i] * log_square[i / 2];
   }
   return count;
 }

@@ -1,6 +1,7 @@
 #include "src/rankers/duel_ranker.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "src/core/feature_weights.h"
 #include "src/core/interleaving.h"
 #include "src/core/kernels.h"
+#include "src/core/scratch.h"
 #include "src/core/sorted_policy.h"
 #include "src/core/unit_vector.h"
 #include "src/rankers/feature_source.h"
@@ -18,6 +20,8 @@
 namespace hindsight {
 namespace {
 
+enum class Interleaving : std::uint8_t { kTeamDraft, kBalanced, kProbabilistic };
+
 struct DuelParams {
   std::string name;
   ChoiceSet choice_set = ChoiceSet::kShown;
@@ -25,7 +29,7 @@ struct DuelParams {
   DuelSteps steps;
   std::size_t rivals = 1;
   std::uint64_t samples = 1;  // lists that are compared before an update
-  bool probabilistic = false;
+  Interleaving interleaving = Interleaving::kTeamDraft;
   double feature_bound = 1.0;
 };
 
@@ -36,22 +40,37 @@ struct DuelAux {
   std::uint64_t next_seed = 0;
   ColumnCounts columns = {};
   std::vector<std::uint8_t> team = {};  // of each place; 0: the current weights
+  /// Balanced interleaving: the ranks of each place's item in both orders.
+  std::array<std::vector<std::uint16_t>, 2> ranks = {};
 
   std::vector<std::byte> bytes() const {
     ByteWriter out;
-    out.reserve(kFixedBytes + team.size());
+    out.reserve(size(team.size(), !ranks[0].empty()));
     out.put(seed);
     out.put(batch);
     out.put(next_seed);
     out.put(static_cast<std::uint32_t>(columns.dense));
     out.put(static_cast<std::uint32_t>(columns.sparse));
     out.put(team);
+    if (!ranks[0].empty()) {
+      out.put(ranks[0]);
+      out.put(ranks[1]);
+    }
     return out.take();
   }
-  static constexpr std::size_t kFixedBytes = 3 * 8 + 2 * 4 + 8;
+  static constexpr std::size_t size(std::size_t shown, bool balanced) {
+    constexpr std::size_t kFixedBytes = 3 * 8 + 2 * 4 + 8;
+    return kFixedBytes + shown + (balanced ? 2 * (8 + 2 * shown) : 0);
+  }
 };
 
-constexpr std::size_t kMaxShown = Decision::kMaxAuxBytes - DuelAux::kFixedBytes;
+constexpr const char* kForeignAux = "aux is not that of a list of this ranker";
+
+/// The longest list whose aux a decision can hold.
+constexpr std::size_t max_shown(bool balanced) {
+  const std::size_t left = Decision::kMaxAuxBytes - DuelAux::size(0, balanced);
+  return left / (DuelAux::size(1, balanced) - DuelAux::size(0, balanced));
+}
 
 class DuelRanker final : public Ranker {
  public:
@@ -75,23 +94,31 @@ class DuelRanker final : public Ranker {
  protected:
   Result<Decision> do_rank(const Request& request, const Signals& /*signals*/,
                            Rng& rng) const override {
-    if (request.k > kMaxShown) {
+    if (const std::size_t most = max_shown(balanced()); request.k > most) {
       return Error{ErrorCode::kTooLarge,
-                   "this ranker shows at most " + std::to_string(kMaxShown) + " items", "k"};
+                   "this ranker shows at most " + std::to_string(most) + " items", "k"};
     }
     HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, source_.collect(request));
     DuelAux aux{.batch = updates_, .next_seed = rng.next_u64(), .team = {}};
     aux.seed = params_.samples == 1 ? aux.next_seed : batch_seed_;
-    FeatureWeights current = weights_;
-    current.grow(columns_of(features));
+    FeatureWeights grown;
+    const ColumnCounts columns = columns_of(features);
+    const bool enough = weights_.holds(columns);
+    if (!enough) {
+      grown = weights_;
+      grown.grow(columns);
+    }
+    const FeatureWeights& current = enough ? weights_ : grown;
     aux.columns = current.columns();
-    std::vector<double> scores(request.candidates.size());
+    Scratch<double> scratch(request.candidates.size());
+    const std::span<double> scores = scratch.values();
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<DocumentOrder> rankings,
                                rank_all(request, features, current, aux.seed, scores, rng));
-    Interleaved made = params_.probabilistic
-                           ? probabilistic_interleaving(rankings[0], rankings[1], request.k, rng)
-                           : team_draft(rankings, request.k, rng);
+    Interleaved made = interleave(rankings, request.k, rng);
     aux.team = std::move(made.team);
+    if (balanced()) {
+      aux.ranks = {ranks_of_list(rankings[0], made.list), ranks_of_list(rankings[1], made.list)};
+    }
     return decide(request, features, scores, std::move(made.list), aux);
   }
 
@@ -106,11 +133,7 @@ class DuelRanker final : public Ranker {
     if (!feedback.closed || too_late) {
       return LearnReport{.learned = 0, .ignored = clicks};
     }
-    const auto credit =
-        team_credit(aux.team, places_of(decision, feedback.clicked), params_.rivals + 1);
-    for (std::size_t i = 0; i < params_.rivals; ++i) {  // a tie counts for nobody
-      lead_[i] += credit[i + 1] > credit[0] ? 1 : credit[i + 1] < credit[0] ? -1 : 0;
-    }
+    compare(aux, places_of(decision, feedback.clicked));
     count_up(compared_);
     if (++in_batch_ >= params_.samples) {
       update(aux);
@@ -153,14 +176,45 @@ class DuelRanker final : public Ranker {
   }
 
  private:
+  bool balanced() const { return params_.interleaving == Interleaving::kBalanced; }
+
+  Interleaved interleave(const std::vector<DocumentOrder>& rankings, std::size_t k,
+                         Rng& rng) const {
+    switch (params_.interleaving) {
+      case Interleaving::kTeamDraft:
+        break;
+      case Interleaving::kBalanced:
+        return balanced_interleaving(rankings[0], rankings[1], k, rng);
+      case Interleaving::kProbabilistic:
+        return probabilistic_interleaving(rankings[0], rankings[1], k, rng);
+    }
+    return team_draft(rankings, k, rng);
+  }
+
+  /// Books who won the list; a tie counts for nobody.
+  void compare(const DuelAux& aux, std::span<const std::uint32_t> clicked_places) {
+    const auto book = [](auto current, auto rival, std::int64_t& lead) {
+      lead += rival > current ? 1 : rival < current ? -1 : 0;
+    };
+    if (balanced()) {
+      const auto credit = balanced_credit(aux.ranks[0], aux.ranks[1], clicked_places);
+      book(credit[0], credit[1], lead_[0]);
+      return;
+    }
+    const auto credit = team_credit(aux.team, clicked_places, params_.rivals + 1);
+    for (std::size_t i = 0; i < params_.rivals; ++i) {
+      book(credit[0], credit[i + 1], lead_[i]);
+    }
+  }
+
   /// The orders of the current weights and of each rival; `scores` become those of the current.
   Result<std::vector<DocumentOrder>> rank_all(const Request& request, const FeatureRows& features,
                                               const FeatureWeights& current, std::uint64_t seed,
-                                              std::vector<double>& scores, Rng& rng) const {
+                                              std::span<double> scores, Rng& rng) const {
     const std::size_t n = request.candidates.size();
     std::vector<DocumentOrder> rankings;
     rankings.reserve(params_.rivals + 1);
-    const auto add = [&](const FeatureWeights& weights, std::vector<double>& out) -> Result<void> {
+    const auto add = [&](const FeatureWeights& weights, std::span<double> out) -> Result<void> {
       weights.scores(features, out);
       for (std::size_t i = 0; i < request.prior.size(); ++i) {
         out[i] += request.prior[i];
@@ -170,8 +224,9 @@ class DuelRanker final : public Ranker {
       return {};
     };
     HINDSIGHT_RETURN_IF_ERROR(add(current, scores));
-    std::vector<double> rival_scores(n);
-    std::vector<double> direction(current.columns().total());
+    Scratch<double> rival_scores(n);
+    Scratch<double> scratch(current.columns().total());
+    const std::span<double> direction = scratch.values();
     Rng directions(seed);
     for (std::size_t i = 0; i < params_.rivals; ++i) {
       FeatureWeights rival = current;
@@ -179,14 +234,13 @@ class DuelRanker final : public Ranker {
         draw_unit_vector(directions, direction);
         rival.move(params_.space, direction, params_.steps.probe);
       }
-      HINDSIGHT_RETURN_IF_ERROR(add(rival, rival_scores));
+      HINDSIGHT_RETURN_IF_ERROR(add(rival, rival_scores.values()));
     }
     return rankings;
   }
 
   Decision decide(const Request& request, const FeatureRows& features,
-                  const std::vector<double>& scores, DocumentOrder order,
-                  const DuelAux& aux) const {
+                  std::span<const double> scores, DocumentOrder order, const DuelAux& aux) const {
     Decision decision;
     decision.ranker = params_.name;
     decision.choice_set = params_.choice_set;
@@ -212,16 +266,25 @@ class DuelRanker final : public Ranker {
     in.get(sparse);
     in.get(aux.team);
     aux.columns = {dense, sparse};
+    for (std::vector<std::uint16_t>& ranks : aux.ranks) {
+      if (balanced() && (!in.get(ranks) || !ranks_fit(ranks, decision.shown_count))) {
+        return Error{ErrorCode::kInvalidArgument, kForeignAux, "decision.aux"};
+      }
+    }
     const bool fits = in.ok() && in.left() == 0 && aux.team.size() == decision.shown_count &&
                       aux.columns.dense <= kMaxDenseColumns &&
                       aux.columns.sparse <= kMaxDenseColumns &&
                       std::all_of(aux.team.begin(), aux.team.end(),
                                   [this](std::uint8_t team) { return team <= params_.rivals; });
     if (!fits) {
-      return Error{ErrorCode::kInvalidArgument, "aux is not that of a list of this ranker",
-                   "decision.aux"};
+      return Error{ErrorCode::kInvalidArgument, kForeignAux, "decision.aux"};
     }
     return aux;
+  }
+
+  static bool ranks_fit(std::span<const std::uint16_t> ranks, std::size_t shown) {
+    return ranks.size() == shown && std::all_of(ranks.begin(), ranks.end(),
+                                                [&](std::uint16_t rank) { return rank <= shown; });
   }
 
   /// [Schuth16] MGD-M: a step along the mean direction of the rivals that won; of one rival,
@@ -322,7 +385,7 @@ RankerInfo dbgd_info() {
   specs.push_back({.name = "interleaving",
                    .default_value = std::string("team-draft"),
                    .help = "how a list is made of two orders",
-                   .words = {"team-draft", "probabilistic"}});
+                   .words = {"team-draft", "balanced", "probabilistic"}});
   return {.name = "dbgd",
           .summary =
               "Dueling bandit gradient descent: interleaves its order with a rival's, and "
@@ -339,7 +402,10 @@ RankerInfo dbgd_info() {
           .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
             DuelParams parsed = parse("dbgd", params);
             parsed.samples = static_cast<std::uint64_t>(number(params, "samples"));
-            parsed.probabilistic = word(params, "interleaving") == "probabilistic";
+            const std::string& way = word(params, "interleaving");
+            parsed.interleaving = way == "balanced"        ? Interleaving::kBalanced
+                                  : way == "probabilistic" ? Interleaving::kProbabilistic
+                                                           : Interleaving::kTeamDraft;
             return std::unique_ptr<Ranker>(std::make_unique<DuelRanker>(std::move(parsed)));
           }};
 }

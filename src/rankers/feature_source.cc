@@ -21,19 +21,19 @@ std::string at(const std::string& list, std::size_t i) {
 }  // namespace
 
 Result<void> FeatureSource::check_length(double squared, std::size_t columns,
-                                         const std::string& field) const {
+                                         const std::string& list, std::size_t i) const {
   if (!(std::sqrt(squared) <= bound_)) {
     return Error{ErrorCode::kFeatureTooLong,
                  "the feature vector has length " + pretty(std::sqrt(squared)) +
                      ", beyond the declared feature_bound " + pretty(bound_) +
                      "; scale the features or declare a larger bound",
-                 field};
+                 at(list, i)};
   }
   if (columns > kMaxColumns) {
     return Error{ErrorCode::kTooLarge,
                  "this ranker learns a weight for at most " + std::to_string(kMaxColumns) +
                      " feature columns",
-                 field};
+                 at(list, i)};
   }
   return {};
 }
@@ -42,7 +42,7 @@ Result<void> FeatureSource::check_rows(const FeatureRows& rows, std::size_t coun
                                        const std::string& list) const {
   const std::size_t columns = columns_of(rows).total();
   for (std::size_t i = 0; i < count; ++i) {
-    HINDSIGHT_RETURN_IF_ERROR(check_length(squared_row_norm(rows, i), columns, at(list, i)));
+    HINDSIGHT_RETURN_IF_ERROR(check_length(squared_row_norm(rows, i), columns, list, i));
   }
   return {};
 }
@@ -62,7 +62,7 @@ Result<void> FeatureSource::check_items(std::span<const Item> items) const {
         item.sparse_index.empty() ? 0 : static_cast<std::size_t>(item.sparse_index.back()) + 1;
     HINDSIGHT_RETURN_IF_ERROR(
         check_length(dot(item.dense, item.dense) + dot(item.sparse_value, item.sparse_value),
-                     item.dense.size() + sparse, at("items", i)));
+                     item.dense.size() + sparse, "items", i));
   }
   return {};
 }

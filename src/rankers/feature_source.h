@@ -38,7 +38,8 @@ class FeatureSource {
   Result<void> load(ByteReader& in);
 
  private:
-  Result<void> check_length(double squared, std::size_t columns, const std::string& field) const;
+  Result<void> check_length(double squared, std::size_t columns, const std::string& list,
+                            std::size_t i) const;
 
   double bound_;
   FeatureStore store_;

@@ -9,6 +9,7 @@
 #include "src/core/feature_weights.h"
 #include "src/core/kernels.h"
 #include "src/core/pairwise_preferences.h"
+#include "src/core/scratch.h"
 #include "src/rankers/feature_source.h"
 #include "src/rankers/scored_ranker.h"
 
@@ -51,11 +52,14 @@ class Pdgd final : public ScoredRanker {
   std::vector<std::byte> aux_of(std::span<const double> scores,
                                 std::span<const std::uint32_t> shown) const override {
     const double shift = max_of(scores);
-    std::vector<double> rest(scores.begin(), scores.end());
+    Scratch<double> scratch(scores.size());
+    const std::span<double> rest = scratch.values();
+    std::copy(scores.begin(), scores.end(), rest.begin());
     for (const std::uint32_t i : shown) {
       rest[i] = shift - kNoWeight;
     }
     ByteWriter out;
+    out.reserve(2 * sizeof(double));
     out.put(shift);
     out.put(exp_shifted(rest, shift, rest));
     return out.take();
@@ -76,9 +80,10 @@ class Pdgd final : public ScoredRanker {
     }
     std::vector<std::uint32_t> places = places_of(decision, feedback.clicked);
     std::sort(places.begin(), places.end());
-    std::vector<double> scores(decision.items.size());
-    weights_.scores(decision.features, scores);
-    scores.resize(shown);
+    Scratch<double> scratch(decision.items.size());
+    const std::span<double> all_scores = scratch.values();
+    weights_.scores(decision.features, all_scores);
+    const std::span<double> scores = all_scores.first(shown);
     for (std::size_t i = 0; i < shown && !decision.prior.empty(); ++i) {
       scores[i] += decision.prior[i];
     }

@@ -8,6 +8,7 @@
 
 #include "src/core/check.h"
 #include "src/core/kernels.h"
+#include "src/core/row_kernels.h"
 
 namespace hindsight {
 namespace {
@@ -31,6 +32,7 @@ Result<RetrievalSet> RetrievalSet::make(const JudgedSet& set) {
   made.dim_ = set.dim;
   for (std::size_t i = 0; i < kDepth; ++i) {
     made.discount_.push_back(1.0 / std::log2(static_cast<double>(i + 2)));
+    made.discount_sum_.push_back(made.discount_sum_.back() + made.discount_.back());
   }
   for (std::size_t q = 0; q < set.queries.size(); ++q) {
     const JudgedQuery& query = set.queries[q];
@@ -43,7 +45,11 @@ Result<RetrievalSet> RetrievalSet::make(const JudgedSet& set) {
       made.max_grade_ = std::max(made.max_grade_, static_cast<std::size_t>(grade));
       made.grades_.push_back(grade);
       made.gains_.push_back(std::exp2(grade) - 1.0);
+      if (made.gains_.back() > 0.0) {
+        made.relevant_.push_back(static_cast<std::uint32_t>(made.gains_.size() - 1));
+      }
     }
+    made.relevant_begin_.push_back(made.relevant_.size());
     const std::size_t begin = made.begin_.back();
     made.begin_.push_back(made.grades_.size());
     made.ideal_.push_back(best_gain(std::span(made.gains_).subspan(begin), made.discount_));
@@ -60,23 +66,22 @@ Result<RetrievalSet> RetrievalSet::make(const JudgedSet& set) {
 double RetrievalSet::ndcg(std::size_t query, std::span<const double> scores) const {
   const std::size_t n = size(query);
   HINDSIGHT_CHECK(scores.size() == n && ideal_[query] > 0.0);
-  std::vector<std::pair<double, double>> by_score(n);  // score, gain
-  for (std::size_t i = 0; i < n; ++i) {
-    by_score[i] = {scores[i], gains_[begin_[query] + i]};
-  }
-  std::sort(by_score.begin(), by_score.end(),
-            [](const auto& a, const auto& b) { return a.first > b.first; });
   double sum = 0.0;
-  for (std::size_t first = 0; first < std::min(kDepth, n);) {
-    std::size_t last = first;
-    double gain = 0.0;
-    double discount = 0.0;
-    for (; last < n && by_score[last].first == by_score[first].first; ++last) {
-      gain += by_score[last].second;
-      discount += last < kDepth ? discount_[last] : 0.0;
+  for (std::size_t r = relevant_begin_[query]; r < relevant_begin_[query + 1]; ++r) {
+    const double score = scores[relevant_[r] - begin_[query]];
+    std::size_t above = 0;
+    std::size_t equal = 0;  // with itself
+    for (const double other : scores) {
+      above += other > score ? 1 : 0;
+      equal += other == score ? 1 : 0;
     }
-    sum += gain / static_cast<double>(last - first) * discount;
-    first = last;
+    if (above < kDepth) {  // the mean over the places that it shares
+      const double shared =
+          equal == 1 ? discount_[above]
+                     : (discount_sum_[std::min(above + equal, kDepth)] - discount_sum_[above]) /
+                           static_cast<double>(equal);
+      sum += gains_[relevant_[r]] * shared;
+    }
   }
   return sum / ideal_[query];
 }
@@ -84,9 +89,8 @@ double RetrievalSet::ndcg(std::size_t query, std::span<const double> scores) con
 double RetrievalSet::ndcg_of_weights(std::size_t query, std::span<const double> weights,
                                      std::vector<double>& scratch) const {
   scratch.resize(size(query));
-  for (std::size_t i = 0; i < scratch.size(); ++i) {
-    scratch[i] = dot(row(begin_[query] + i), weights);
-  }
+  dot_rows(std::span(features_).subspan(begin_[query] * dim_, scratch.size() * dim_), dim_, weights,
+           scratch);
   return ndcg(query, scratch);
 }
 

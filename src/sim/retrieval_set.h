@@ -64,9 +64,12 @@ class RetrievalSet {
   std::vector<double> grades_;
   std::vector<double> gains_;
   std::vector<std::size_t> begin_ = {0};
-  std::vector<double> ideal_;  // of each query: the best discounted gain
+  std::vector<double> ideal_;            // of each query: the best discounted gain
+  std::vector<std::uint32_t> relevant_;  // documents with a gain, query by query
+  std::vector<std::size_t> relevant_begin_ = {0};
   std::vector<std::uint32_t> judged_;
-  std::vector<double> discount_;  // of the first kDepth places
+  std::vector<double> discount_;              // of the first kDepth places
+  std::vector<double> discount_sum_ = {0.0};  // of the places before each
 };
 
 }  // namespace hindsight

@@ -238,6 +238,34 @@ TEST(Interleaving, ProbabilisticCreditIsTheMeanOverAllAssignments) {
   }
 }
 
+TEST(Interleaving, RanksAreCutAtTheLengthOfTheListAndThatChangesNoCredit) {
+  Rng rng(9);
+  for (int round = 0; round < 200; ++round) {
+    const std::size_t n = 1 + rng.below(100);
+    const std::size_t k = 1 + rng.below(n);
+    const DocumentOrder a = random_order(n, rng);
+    const DocumentOrder b = random_order(n, rng);
+    const DocumentOrder list = balanced_interleaving(a, b, k, rng).list;
+    std::array<std::vector<std::uint16_t>, 2> whole;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const DocumentOrder& order = i == 0 ? a : b;
+      const std::vector<std::uint16_t> cut = ranks_of_list(order, list);
+      for (std::size_t place = 0; place < k; ++place) {
+        const auto at = std::find(order.begin(), order.end(), list[place]) - order.begin();
+        whole[i].push_back(static_cast<std::uint16_t>(at));
+        EXPECT_EQ(cut[place], std::min<std::size_t>(whole[i][place], k));
+      }
+    }
+    Places clicked;
+    for (std::uint32_t place = 0; place < k; ++place) {
+      if (rng.below(3) == 0) {
+        clicked.push_back(place);
+      }
+    }
+    EXPECT_EQ(balanced_credit(a, b, list, clicked), balanced_credit(whole[0], whole[1], clicked));
+  }
+}
+
 TEST(Interleaving, BalancedCreditComparesEqualPrefixes) {
   // [Radlinski08] section 4: A = a b c d, B = b e a f; the list a b e c; clicks on b and e.
   const DocumentOrder a = {0, 1, 2, 3, 4, 5};

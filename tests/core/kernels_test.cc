@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -10,6 +12,7 @@
 
 #include "hindsight/random.h"
 #include "src/core/det_math.h"
+#include "src/core/row_kernels.h"
 
 namespace hindsight {
 namespace {
@@ -79,6 +82,10 @@ std::vector<std::uint64_t> kernel_bits() {
     note(sum_of(x));
     note(sum_of(f));
     note(dot(x, y));
+    dot_rows(table, 3, std::span(x).first(std::min<std::size_t>(n, 3)), out);
+    for (const double product : out) {
+      note(product);
+    }
     note(exp_shifted(x, max_of(x), out));
     for (const double e : out) {
       note(e);
@@ -108,6 +115,65 @@ TEST(Kernels, GiveTheSameBitsUnderEverySimdTarget) {
   for (const std::int64_t target : simd_targets()) {
     restrict_simd_target_for_test(target);
     EXPECT_EQ(kernel_bits(), reference) << simd_target_name(target);
+  }
+  restrict_simd_target_for_test(0);
+}
+
+// The inner product by its definition: element i goes to accumulator i mod 16.
+double plain_dot(std::span<const double> x, std::span<const double> y) {
+  std::array<double, 16> sum{};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum[i % 16] += x[i] * y[i];
+  }
+  for (std::size_t width = 8; width > 0; width /= 2) {
+    for (std::size_t i = 0; i < width; ++i) {
+      sum[i] += sum[i + width];
+    }
+  }
+  return sum[0];
+}
+
+TEST(Kernels, RowsTimesAVectorAreInnerProductsBitForBit) {
+  for (const std::int64_t target : simd_targets()) {
+    restrict_simd_target_for_test(target);
+    Rng rng(5);
+    for (std::size_t columns = 0; columns < 70; ++columns) {
+      const std::size_t stride = columns + columns % 3;
+      std::vector<double> rows(4 * stride), y(columns), out(4, -1.0);
+      for (double& v : rows) {
+        v = rng.normal();
+      }
+      for (double& v : y) {
+        v = rng.normal();
+      }
+      dot_rows(rows, stride, y, out);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const auto row = std::span(rows).subspan(i * stride, columns);
+        ASSERT_EQ(out[i], plain_dot(row, y)) << simd_target_name(target) << " " << columns;
+        ASSERT_EQ(dot(row, y), out[i]);
+      }
+    }
+  }
+  restrict_simd_target_for_test(0);
+}
+
+TEST(Kernels, AFewWordsAreSortedAsByTheLibrary) {
+  for (const std::int64_t target : simd_targets()) {
+    restrict_simd_target_for_test(target);
+    Rng rng(6);
+    for (std::size_t n = 0; n <= kFewWords; ++n) {
+      std::vector<std::uint64_t> words(n);
+      for (std::size_t i = 0; i < n; ++i) {  // near each other, at both ends of the range
+        words[i] = (i % 2 == 0 ? ~std::uint64_t{0} - 64 : 0) + 2 * i;
+      }
+      for (std::size_t i = 0; i + 1 < n; ++i) {
+        std::swap(words[i], words[i + rng.below(n - i)]);
+      }
+      std::vector<std::uint64_t> expected = words;
+      std::sort(expected.begin(), expected.end());
+      sort_few(words);
+      ASSERT_EQ(words, expected) << simd_target_name(target) << " " << n;
+    }
   }
   restrict_simd_target_for_test(0);
 }

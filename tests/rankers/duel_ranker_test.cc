@@ -20,6 +20,7 @@ TEST(DuelRanker, LearnsWhichFeatureUsersWant) {
   const std::pair<const char*, ParamMap> forms[] = {
       {"dbgd", base},
       {"dbgd", with(base, "space", std::string("ball"))},
+      {"dbgd", with(base, "interleaving", std::string("balanced"))},
       {"dbgd", with(base, "interleaving", std::string("probabilistic"))},
       {"dbgd", with(base, "samples", 5.0)},
       {"mgd", base},
@@ -131,6 +132,78 @@ TEST(DuelRanker, RefusesADecisionWhoseAuxDoesNotFit) {
   EXPECT_EQ(shop.learn(foreign, feedback).error().field, "decision.aux");
 }
 
+TEST(DuelRanker, RefusesRanksThatDoNotFit) {
+  FeatureShop shop("dbgd", {{"interleaving", std::string("balanced")}});
+  const Decision decision = shop.rank();
+  const Feedback feedback = FeatureShop::clicks(decision);
+  Decision high = decision;
+  high.aux.back() = std::byte{1};  // a rank of 256 or more in a list of five
+  EXPECT_EQ(shop.learn(high, feedback).error().field, "decision.aux");
+  Decision cut = decision;
+  cut.aux.pop_back();
+  EXPECT_EQ(shop.learn(cut, feedback).error().field, "decision.aux");
+  FeatureShop teams("dbgd", {});  // made for other interleaving, as after a change of parameters
+  EXPECT_EQ(shop.learn(teams.rank(), feedback).error().field, "decision.aux");
+  EXPECT_EQ(teams.learn(decision, feedback).error().field, "decision.aux");
+}
+
+// Weights that nobody has moved score all items alike: chance alone says who stands first. 3,000
+// lists; a false alarm beyond 6 standard errors, 2e-9 per item.
+TEST(DuelRanker, TiedItemsStandInRandomOrder) {
+  for (const char* way : {"team-draft", "balanced", "probabilistic"}) {
+    const auto ranker = *make_ranker("dbgd", {{"interleaving", std::string(way)}});
+    constexpr std::size_t kItems = 4;
+    std::vector<Item> items(kItems);
+    std::vector<ItemIndex> all(kItems);
+    for (ItemIndex i = 0; i < kItems; ++i) {
+      items[i].index = i;
+      items[i].dense = {0.5};  // constant: the rival cannot tell them apart, either
+      all[i] = i;
+    }
+    ASSERT_TRUE(ranker->add_items(items).ok());
+    std::vector<int> first(kItems, 0);
+    constexpr int kLists = 3000;
+    for (std::uint64_t i = 0; i < kLists; ++i) {
+      Request request;
+      request.decision = {.source = 1, .counter = i};
+      request.candidates = all;
+      request.k = 3;
+      Rng rng = Rng::for_decision(7, request.decision);
+      ++first[ranker->rank(request, Signals(), rng)->items[0]];
+    }
+    for (const int count : first) {
+      EXPECT_NEAR(count, kLists / 4.0, 6 * std::sqrt(kLists * 0.25 * 0.75)) << way;
+    }
+  }
+}
+
+TEST(DuelRanker, OneDocumentAndMoreClicksThanDocumentsPoisonNothing) {
+  for (const char* name : {"dbgd", "mgd", "pdgd"}) {
+    FeatureShop shop(name, {});
+    Request request;
+    request.decision = {.source = 9, .counter = 1};
+    const ItemIndex only = 3;
+    request.candidates = std::span(&only, 1);
+    request.k = 1;
+    Rng rng(1);
+    const auto one = shop.ranker->rank(request, Signals(), rng);
+    ASSERT_TRUE(one.ok()) << name << to_string(one.error());
+    ASSERT_TRUE(shop.learn(*one, {.decision = one->id, .clicked = {only}, .closed = true}).ok());
+
+    const Decision decision = shop.rank();
+    Feedback many{.decision = decision.id, .closed = true};
+    for (int i = 0; i < 1000; ++i) {  // each item two hundred times: once each
+      many.clicked.push_back(decision.items[static_cast<std::size_t>(i) % FeatureShop::kShown]);
+    }
+    const auto report = shop.learn(decision, many);
+    ASSERT_TRUE(report.ok()) << name;
+    EXPECT_EQ(report->learned, FeatureShop::kShown) << name;
+    EXPECT_TRUE(std::isfinite(shop.ranker->item_score(0))) << name;
+    many.clicked.push_back(FeatureShop::kItems);
+    EXPECT_EQ(shop.learn(decision, many).error().code, ErrorCode::kItemNotShown) << name;
+  }
+}
+
 TEST(DuelRanker, ShowsNoMoreThanItsAuxCanHold) {
   const auto ranker = *make_ranker("dbgd");
   std::vector<Item> items(5000);
@@ -148,6 +221,14 @@ TEST(DuelRanker, ShowsNoMoreThanItsAuxCanHold) {
   EXPECT_EQ(ranker->rank(request, Signals(), rng).error().code, ErrorCode::kTooLarge);
   request.k = 4000;
   EXPECT_TRUE(ranker->rank(request, Signals(), rng).ok());
+  const auto balanced = *make_ranker("dbgd", {{"interleaving", std::string("balanced")}});
+  ASSERT_TRUE(balanced->add_items(items).ok());
+  EXPECT_EQ(balanced->rank(request, Signals(), rng).error().field, "k");
+  request.k = 808;
+  const auto longest = balanced->rank(request, Signals(), rng);
+  ASSERT_TRUE(longest.ok());
+  EXPECT_LE(longest->aux.size(), Decision::kMaxAuxBytes);
+  EXPECT_GT(longest->aux.size() + 5, Decision::kMaxAuxBytes);
 }
 
 }  // namespace

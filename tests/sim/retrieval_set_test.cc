@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "hindsight/random.h"
@@ -65,6 +67,52 @@ TEST(RetrievalSet, TiesAreTheMeanOverAllOrders) {
     sum += *ndcg_at(std::vector<double>{tied[0], tied[1], tied[2], 1.0}, 10);
   } while (std::next_permutation(tied.begin(), tied.end()));
   EXPECT_NEAR(set.mean_ndcg(std::vector<double>{1.0}), sum / 3.0, 1e-12);
+}
+
+// By sorting: each group of equal scores shares the discounts of its places.
+double sorted_ndcg(const JudgedQuery& query) {
+  std::vector<std::pair<double, double>> by_score;  // of one feature: itself, and the grade
+  for (std::size_t i = 0; i < query.documents(); ++i) {
+    by_score.emplace_back(query.features[i], std::exp2(query.grades[i]) - 1.0);
+  }
+  std::sort(by_score.begin(), by_score.end(), std::greater<>());
+  const auto discount = [](std::size_t i) {
+    return i < 10 ? 1.0 / std::log2(static_cast<double>(i) + 2.0) : 0.0;
+  };
+  double sum = 0.0;
+  for (std::size_t first = 0; first < by_score.size();) {
+    double gain = 0.0;
+    double discounts = 0.0;
+    std::size_t last = first;
+    for (; last < by_score.size() && by_score[last].first == by_score[first].first; ++last) {
+      gain += by_score[last].second;
+      discounts += discount(last);
+    }
+    sum += gain * discounts / static_cast<double>(last - first);
+    first = last;
+  }
+  std::vector<double> best = query.grades;
+  std::sort(best.begin(), best.end(), std::greater<>());
+  double ideal = 0.0;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    ideal += (std::exp2(best[i]) - 1.0) * discount(i);
+  }
+  return sum / ideal;
+}
+
+TEST(RetrievalSet, NdcgIsThatOfSortedGroupsWithTiesAnywhere) {
+  Rng rng(2);
+  for (int round = 0; round < 500; ++round) {
+    JudgedSet set{.dim = 1, .queries = {JudgedQuery{}}};
+    const std::size_t n = 1 + rng.below(40);
+    const std::uint64_t values = 1 + rng.below(12);
+    for (std::size_t i = 0; i < n; ++i) {
+      set.queries[0].features.push_back(static_cast<double>(rng.below(values)));
+      set.queries[0].grades.push_back(i == 0 ? 2.0 : static_cast<double>(rng.below(3)));
+    }
+    EXPECT_NEAR(RetrievalSet::make(set)->mean_ndcg(std::vector<double>{1.0}),
+                sorted_ndcg(set.queries[0]), 1e-12);
+  }
 }
 
 TEST(RetrievalSet, QueriesWithoutRelevantDocumentsAreLeftOutOfMeans) {
