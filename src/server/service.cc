@@ -11,6 +11,7 @@
 #include "src/server/http_server.h"
 #include "src/server/keys.h"
 #include "src/server/rate_limit.h"
+#include "src/server/request_lines.h"
 #include "src/server/tls.h"
 #include "src/store/sqlite_store.h"
 
@@ -37,24 +38,13 @@ HttpServerOptions http_options(const ServerConfig& config) {
           .write_deadline = milliseconds(config.write_deadline_ms)};
 }
 
-void log_access(const Log& log, const AccessRecord& record) {
-  constexpr int kServerError = 500;
-  log.write(record.status >= kServerError ? LogLevel::kWarning : LogLevel::kDebug, "request",
-            {{"method", record.method},
-             {"route", record.route},
-             {"status", std::int64_t{record.status}},
-             {"error", record.error},
-             {"seconds", record.seconds},
-             {"key", record.key},
-             {"peer", record.peer}});
-}
-
 }  // namespace
 
 class Service::Impl {
  public:
   explicit Impl(ServiceOptions options)
       : options_(std::move(options)),
+        request_lines_(options_.log, system_clock_ms),
         address_limit_({.per_second = config().address_rate, .burst = config().address_burst}),
         collection_limit_(
             {.per_second = config().collection_rate, .burst = config().collection_burst}),
@@ -183,11 +173,12 @@ class Service::Impl {
     api.max_waiting = config().max_waiting;
     api.audit = audit_.get();
     api.counters = counters_;
-    api.log = [&log = options_.log](const AccessRecord& record) { log_access(log, record); };
+    api.log = [this](const AccessRecord& record) { request_lines_.write(record); };
     handler_ = std::make_unique<ApiHandler>(std::move(api));
   }
 
   const ServiceOptions options_;
+  RequestLines request_lines_;
   RateLimiter address_limit_;
   RateLimiter collection_limit_;
   RateLimiter key_limit_;
