@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "src/core/det_math.h"
 #include "src/core/kernels.h"
 #include "src/sim/doubly_stochastic.h"
 #include "src/sim/permutahedron.h"
@@ -13,7 +14,14 @@ namespace {
 
 double real(std::uint64_t n) { return static_cast<double>(n); }
 
-double log_factorial(std::uint32_t n) { return std::lgamma(real(n) + 1.0); }
+// std::lgamma writes to a variable that all threads share.
+double log_factorial(std::uint32_t n) {
+  double sum = 0.0;
+  for (std::uint32_t i = 2; i <= n; ++i) {
+    sum += det_log(real(i));
+  }
+  return sum;
+}
 
 class AllOrders final : public OrderLearner {
  public:
