@@ -68,6 +68,29 @@ struct ListProbability {
   std::optional<double> log_list;
 };
 
+/// What the score of one candidate is made of.
+struct Explanation {
+  /// A number that the ranker looked at, what it is worth, and their product.
+  struct Part {
+    std::string name;
+    double value = 0.0;
+    double weight = 0.0;
+    double contribution = 0.0;
+  };
+  /// One of several learners that the ranker listens to.
+  struct Expert {
+    std::string name;
+    double weight = 0.0;      // how far it is listened to; the weights sum to 1
+    double prob_first = 0.0;  // by its own law
+    double cost = 0.0;        // what it has paid so far, in nats
+  };
+
+  double score = 0.0;                // as `rank` uses it, prior included
+  std::optional<double> prob_first;  // none where the law has no tractable form
+  std::vector<Part> parts;           // the score, up to what all candidates have in common
+  std::vector<Expert> experts;       // of a mixture; empty for others
+};
+
 /// Name and value of something that a person may want to see of a model.
 using Description = std::vector<std::pair<std::string, std::string>>;
 
@@ -97,6 +120,10 @@ class Ranker {
   /// item that is no candidate), kDuplicateItem
   Result<ListProbability> list_probability(const Request& request, const Signals& signals,
                                            std::span<const ItemIndex> list) const;
+
+  /// Why a candidate stands where it stands: what `rank` would make of it for the same request.
+  /// FAILS: as rank; kUnknownItem (an item that is no candidate)
+  Result<Explanation> explain(const Request& request, const Signals& signals, ItemIndex item) const;
 
   /// Learns from what was clicked. Late, repeated and out-of-order feedback is safe.
   /// FAILS: kInvalidArgument (not this decision's feedback, or a decision that does not fit
@@ -171,6 +198,10 @@ class Ranker {
   virtual Result<ListProbability> do_library_probability(const Request& request,
                                                          const Signals& signals,
                                                          std::span<const ItemIndex> list) const;
+  /// The default knows the item's own score and the prior. REQUIRES: as do_rank; `at` is a position
+  /// among the candidates
+  virtual Result<Explanation> do_explain(const Request& request, const Signals& signals,
+                                         std::size_t at) const;
   /// REQUIRES: the decision fits together; `feedback.clicked` are distinct shown items.
   virtual Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                        const Signals& signals) = 0;

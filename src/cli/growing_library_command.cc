@@ -135,7 +135,7 @@ void add_growing_library_command(CLI::App& experiment, int& exit_code) {
       ->add_option("--topic-column", options->topic_column,
                    "Column of papers.tsv that holds the topic; default: topic (venue for aan)")
       ->type_name("NAME");
-  command->add_option("--rankers", options->rankers, "Only these; default: all nine")
+  command->add_option("--rankers", options->rankers, "Only these rows of the table; default: all")
       ->check(check_names)
       ->type_name("NAME,...");
   command

@@ -309,6 +309,42 @@ Result<ListProbability> Ranker::list_probability(const Request& request, const S
   return do_library_probability(request, signals, list);
 }
 
+Result<Explanation> Ranker::do_explain(const Request& request, const Signals& signals,
+                                       std::size_t at) const {
+  const auto position = static_cast<std::uint32_t>(at);
+  HINDSIGHT_ASSIGN_OR_RETURN(const ListProbability law,
+                             do_list_probability(request, signals, std::span(&position, 1)));
+  Explanation explanation;
+  explanation.prob_first = law.first;
+  const double own = item_score(request.candidates[at]);
+  const double prior = request.prior.empty() ? 0.0 : request.prior[at];
+  explanation.score = own + prior;
+  explanation.parts.push_back(
+      {.name = "item's own score", .value = 1.0, .weight = own, .contribution = own});
+  if (prior != 0.0) {
+    explanation.parts.push_back(
+        {.name = "prior", .value = prior, .weight = 1.0, .contribution = prior});
+  }
+  return explanation;
+}
+
+Result<Explanation> Ranker::explain(const Request& request, const Signals& signals,
+                                    ItemIndex item) const {
+  HINDSIGHT_RETURN_IF_ERROR(check_request(request));
+  std::vector<ItemIndex> items;
+  Request listed = request;
+  if (request.whole_library) {
+    HINDSIGHT_ASSIGN_OR_RETURN(items, list_library(request.max_scan));
+    listed = as_listed(request, items);
+  }
+  const auto place = std::find(listed.candidates.begin(), listed.candidates.end(), item);
+  if (place == listed.candidates.end()) {
+    return Error{ErrorCode::kUnknownItem,
+                 "item " + std::to_string(item) + " is none of the candidates", "item"};
+  }
+  return do_explain(listed, signals, static_cast<std::size_t>(place - listed.candidates.begin()));
+}
+
 Result<void> Ranker::check_decision(const Decision& decision) const {
   const std::size_t n = decision.items.size();
   const bool fits = n > 0 && decision.shown_count > 0 && decision.shown_count <= n &&

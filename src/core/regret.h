@@ -34,7 +34,10 @@ struct CycleAccount {
 
 class RegretAccount {
  public:
-  explicit RegretAccount(const StepSchedule& schedule) : schedule_(schedule) {}
+  /// `beyond` is added to both bounds: what a ranker may pay above the gradient method of the
+  /// schedule.
+  explicit RegretAccount(const StepSchedule& schedule, double beyond = 0.0)
+      : schedule_(schedule), beyond_(beyond) {}
 
   /// The step that the next learned click takes.
   Step next_step() const { return schedule_.at(clicks() + 1); }
@@ -50,7 +53,7 @@ class RegretAccount {
   const std::vector<CycleAccount>& cycles() const { return cycles_; }
 
   /// Theorem 4.4: 10 K (T^(3/4) + 1), K = 2 alpha (or the bound of the method in use).
-  double theorem_bound() const { return schedule_.regret_bound(clicks_); }
+  double theorem_bound() const { return schedule_.regret_bound(clicks_) + beyond_; }
   /// sum over cycles of D^2 / (2 eta_last) + 1/2 sum eta ||g||^2.
   double data_bound() const;
   const StepSchedule& schedule() const { return schedule_; }
@@ -61,6 +64,7 @@ class RegretAccount {
 
  private:
   StepSchedule schedule_;
+  double beyond_ = 0.0;
   std::uint64_t clicks_ = 0;
   double last_learned_cost_ = 0.0;
   std::vector<CycleAccount> cycles_;

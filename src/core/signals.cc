@@ -15,9 +15,9 @@ constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 }  // namespace
 
 bool SignalsParams::valid() const {
-  return half_life_ms[0] > 0 && half_life_ms[1] > 0 && neighbours_per_item <= kMaxListLength &&
+  return half_life[0] > 0 && half_life[1] > 0 && neighbours_per_item <= kMaxListLength &&
          groups_per_item <= kMaxListLength && picks_per_session <= kMaxListLength &&
-         max_sessions <= kMaxSessions;
+         links_per_item <= kMaxListLength && max_sessions <= kMaxSessions;
 }
 
 Signals::Signals(SignalsParams params) : params_(params), now_ms_(kEarliestMs) {
@@ -28,7 +28,22 @@ Signals::Signals(SignalsParams params) : params_(params), now_ms_(kEarliestMs) {
 
 void Signals::item_added(ItemIndex item, std::int64_t time_ms) {
   HINDSIGHT_CHECK(item == items_.size());
-  items_.push_back({.added_ms = advance(time_ms)});
+  items_.push_back(
+      {.added_ms = advance(time_ms), .added_at = total_picks_, .last_pick_at = total_picks_});
+}
+
+void Signals::set_links(ItemIndex item, std::span<const ItemIndex> links) {
+  HINDSIGHT_CHECK(item < items_.size());
+  std::vector<ItemIndex> kept;
+  for (std::size_t i = 0; i < links.size() && kept.size() < params_.links_per_item; ++i) {
+    if (links[i] != item && links[i] < items_.size() &&
+        std::find(kept.begin(), kept.end(), links[i]) == kept.end()) {
+      kept.push_back(links[i]);
+    }
+  }
+  if (!kept.empty() || items_[item].relations != kNowhere) {
+    relations_of(item).links = std::move(kept);
+  }
 }
 
 void Signals::picked(ItemIndex item, std::int64_t time_ms, std::uint64_t session,
@@ -36,12 +51,13 @@ void Signals::picked(ItemIndex item, std::int64_t time_ms, std::uint64_t session
   HINDSIGHT_CHECK(item < items_.size());
   const std::int64_t now_ms = advance(time_ms);
   ItemState& state = items_[item];
+  count_up(total_picks_);
   for (std::size_t which = 0; which < state.faded.size(); ++which) {
-    state.faded[which] = state.faded[which] * fade(which, state.last_pick_ms, now_ms) + 1.0;
+    state.faded[which] = state.faded[which] * fade(which, total_picks_ - state.last_pick_at) + 1.0;
   }
+  state.last_pick_at = total_picks_;
   state.last_pick_ms = now_ms;
   count_up(state.picks);
-  count_up(total_picks_);
   if (group != 0 && params_.groups_per_item > 0) {
     bump(relations_of(item).groups, group, params_.groups_per_item);
   }
@@ -58,13 +74,12 @@ std::int64_t Signals::advance(std::int64_t time_ms) {
   return now_ms_ = std::max(now_ms_, std::min(time_ms, kLatestMs));
 }
 
-double Signals::fade(std::size_t which, std::int64_t from_ms, std::int64_t to_ms) const {
-  const std::int64_t dt = elapsed(from_ms, to_ms);
-  if (dt == 0) {
+double Signals::fade(std::size_t which, std::uint64_t picks_ago) const {
+  if (picks_ago == 0) {
     return 1.0;
   }
   const double half_lives =
-      static_cast<double>(dt) / static_cast<double>(params_.half_life_ms[which]);
+      static_cast<double>(picks_ago) / static_cast<double>(params_.half_life[which]);
   // 2^-x = e^(-x ln 2). An ulp above 1 would let a pick gain weight by ageing.
   return std::min(1.0, det_exp(-half_lives * kLn2));
 }
@@ -149,10 +164,19 @@ std::uint64_t Signals::picks(ItemIndex item) const {
   return items_[item].picks;
 }
 
-double Signals::decayed_picks(ItemIndex item, std::size_t which, std::int64_t now_ms) const {
-  HINDSIGHT_CHECK(item < items_.size() && which < params_.half_life_ms.size());
-  const ItemState& state = items_[item];
-  return state.faded[which] * fade(which, state.last_pick_ms, now_ms);
+double Signals::decayed_picks(ItemIndex item, std::size_t which) const {
+  HINDSIGHT_CHECK(item < items_.size() && which < params_.half_life.size());
+  return items_[item].faded[which] * fade(which, picks_since_last(item));
+}
+
+std::uint64_t Signals::picks_since_added(ItemIndex item) const {
+  HINDSIGHT_CHECK(item < items_.size());
+  return total_picks_ - items_[item].added_at;
+}
+
+std::uint64_t Signals::picks_since_last(ItemIndex item) const {
+  HINDSIGHT_CHECK(item < items_.size());
+  return total_picks_ - items_[item].last_pick_at;
 }
 
 std::int64_t Signals::age_ms(ItemIndex item, std::int64_t now_ms) const {
@@ -194,6 +218,12 @@ std::span<const Signals::Count> Signals::neighbours(ItemIndex item) const {
 std::uint32_t Signals::group_picks(ItemIndex item, std::uint64_t group) const {
   const Relations* relations = find_relations(item);
   return relations == nullptr ? 0 : count_of(relations->groups, group);
+}
+
+std::span<const ItemIndex> Signals::links(ItemIndex item) const {
+  const Relations* relations = find_relations(item);
+  return relations == nullptr ? std::span<const ItemIndex>()
+                              : std::span<const ItemIndex>(relations->links);
 }
 
 std::span<const ItemIndex> Signals::session_picks(std::uint64_t session) const {

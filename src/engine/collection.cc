@@ -321,7 +321,7 @@ ItemView Collection::view_of(const Model& model, ItemIndex item) const {
   const Signals& signals = model.signals();
   view.score = model.ranker().item_score(item);
   view.picks = signals.picks(item);
-  view.decayed_picks = {signals.decayed_picks(item, 0, now), signals.decayed_picks(item, 1, now)};
+  view.decayed_picks = {signals.decayed_picks(item, 0), signals.decayed_picks(item, 1)};
   view.age_ms = signals.age_ms(item, now);
   view.added_ms = now - view.age_ms;
   return view;

@@ -79,6 +79,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   Result<ItemView> item(std::string_view id) const;
   Result<ItemPage> items(std::string_view cursor, std::size_t limit) const;
   Result<ItemPage> top_items(std::size_t limit) const;
+  Result<Explanation> explain(std::string_view id, const RankInput& wish) const;
 
   void rank(RankInput input, Callback<RankReply> done);
   void click(std::vector<ClickInput> clicks, Callback<ClicksReply> done);
@@ -144,6 +145,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   /// What the log keeps of the candidates.
   static CandidateSet logged_set(const Candidates& candidates, std::size_t shown);
   Result<Candidates> find_candidates(const RankInput& input, const Model& model) const;
+  Request make_request(const RankInput& input, const Model& model, const Candidates& candidates,
+                       DecisionId id) const;
   Result<void> fill_features(const RankInput& input, const Model& model,
                              Candidates& candidates) const;
   Result<Ranked> rank_candidates(const RankInput& input, const Model& model,

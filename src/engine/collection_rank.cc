@@ -251,6 +251,39 @@ void Collection::add_unknown(RankInput input, Candidates candidates, OnUnknown o
          });
 }
 
+Request Collection::make_request(const RankInput& input, const Model& model,
+                                 const Candidates& candidates, DecisionId id) const {
+  const std::size_t n =
+      candidates.whole_library ? model.ranker().items_live() : candidates.items.size();
+  return {.decision = id,
+          .time_ms = shared_.options.clock(),
+          .candidates = candidates.items,
+          .whole_library = candidates.whole_library,
+          .max_scan = model.config().max_scan,
+          .features = candidates.features.empty() ? nullptr : &candidates.features,
+          .prior = candidates.priors,
+          .k = std::min(input.k, n),
+          .user = tokens_.identity(Tokens::Kind::kUser, input.user),
+          .session = tokens_.identity(Tokens::Kind::kSession, input.session),
+          .group = tokens_.identity(Tokens::Kind::kGroup, input.group),
+          .context_key = tokens_.identity(Tokens::Kind::kContext, input.context_key)};
+}
+
+Result<Explanation> Collection::explain(std::string_view id, const RankInput& wish) const {
+  const Guard model = models_.read();
+  const std::optional<ItemIndex> item = model->find(id);
+  if (!item) {
+    return Error{ErrorCode::kUnknownItem, "no such item in the library", "id"};
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const Candidates candidates, find_candidates(wish, *model));
+  Result<Explanation> explanation =
+      model->ranker().explain(make_request(wish, *model, candidates, {}), model->signals(), *item);
+  if (!explanation.ok() && explanation.error().code == ErrorCode::kUnknownItem) {
+    return Error{ErrorCode::kUnknownItem, "the item does not have this topic", "topic"};
+  }
+  return explanation;
+}
+
 Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, const Model& model,
                                                        const Candidates& candidates) {
   const std::size_t n =
@@ -259,18 +292,7 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
   const DecisionId id{.source = shared_.source,
                       .counter = shared_.next_decision.fetch_add(step, std::memory_order_relaxed)};
   const CollectionConfig& config = model.config();
-  const Request request{.decision = id,
-                        .time_ms = shared_.options.clock(),
-                        .candidates = candidates.items,
-                        .whole_library = candidates.whole_library,
-                        .max_scan = config.max_scan,
-                        .features = candidates.features.empty() ? nullptr : &candidates.features,
-                        .prior = candidates.priors,
-                        .k = std::min(input.k, n),
-                        .user = tokens_.identity(Tokens::Kind::kUser, input.user),
-                        .session = tokens_.identity(Tokens::Kind::kSession, input.session),
-                        .group = tokens_.identity(Tokens::Kind::kGroup, input.group),
-                        .context_key = tokens_.identity(Tokens::Kind::kContext, input.context_key)};
+  const Request request = make_request(input, model, candidates, id);
   Ranked ranked;
   DecisionEvent& event = ranked.event;
   const bool control =

@@ -146,6 +146,12 @@ class LocalEngine final : public Engine {
     return found == nullptr ? Result<ItemView>(no_collection()) : found->item(id);
   }
 
+  Result<Explanation> explain(std::string_view name, std::string_view id,
+                              const RankInput& wish) const override {
+    const auto found = find(name);
+    return found == nullptr ? Result<Explanation>(no_collection()) : found->explain(id, wish);
+  }
+
   Result<ItemPage> items(std::string_view name, std::string_view cursor,
                          std::size_t limit) const override {
     const auto found = find(name);

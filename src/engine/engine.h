@@ -90,6 +90,12 @@ class Engine {
   /// REQUIRES: 1 <= limit <= 1000. FAILS: kTooLarge (more items than max_scan)
   virtual Result<ItemPage> top_items(std::string_view collection, std::size_t limit) const = 0;
 
+  /// What the score of an item is made of, for a request of the given topic (or of the whole
+  /// library), session and group; other fields are not looked at. Nothing is logged.
+  /// FAILS: kNotFound, kUnknownItem (also of a topic that the item does not have), kTooLarge
+  virtual Result<Explanation> explain(std::string_view collection, std::string_view id,
+                                      const RankInput& wish) const = 0;
+
   // Ranking and clicks.
   virtual void rank(std::string_view collection, RankInput input, Callback<RankReply> done) = 0;
   virtual void click(std::string_view collection, std::vector<ClickInput> clicks,

@@ -141,6 +141,10 @@ void Model::apply(const ItemsChange& change, std::int64_t time_ms) {
       with_links.push_back(ranker_item(entry.index, entry.info.get(), true));
     }
   }
+  for (const ItemsChange::Entry& entry : change.entries) {
+    signals_.set_links(entry.index,
+                       entry.info == nullptr ? std::span<const ItemIndex>() : entry.info->links);
+  }
   give_items(*ranker_, first);
   give_items(*ranker_, with_links);
 }

@@ -127,6 +127,7 @@ class Model {
   void set_info(ItemIndex item, std::shared_ptr<const ItemInfo> info);
   void leave_topics(ItemIndex item);
   bool load_infos(ByteReader& in);
+  void link_signals();
 
   CollectionConfig config_;
   bool learns_on_close_ = false;

@@ -66,6 +66,15 @@ bool Model::load_infos(ByteReader& in) {
   return in.ok();
 }
 
+// Signals of the first version knew no links; to others this changes nothing.
+void Model::link_signals() {
+  for (ItemIndex item = 0; item < infos_.size(); ++item) {
+    if (infos_[item] != nullptr && signals_.links(item).empty()) {
+      signals_.set_links(item, infos_[item]->links);
+    }
+  }
+}
+
 Result<std::unique_ptr<Model>> Model::load(ByteReader& in) {
   const Error corrupt{ErrorCode::kCorrupt, "the saved model's parts do not fit together", ""};
   std::unique_ptr<Model> model(new Model());
@@ -87,6 +96,7 @@ Result<std::unique_ptr<Model>> Model::load(ByteReader& in) {
       model->signals_.size() != model->ids_.size()) {
     return corrupt;
   }
+  model->link_signals();
   return model;
 }
 

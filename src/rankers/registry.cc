@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "src/core/check.h"
+#include "src/rankers/auto_ranker.h"
 #include "src/rankers/cascade_linear.h"
 #include "src/rankers/category_ranking.h"
 #include "src/rankers/duel_ranker.h"
+#include "src/rankers/feature_klrank.h"
 #include "src/rankers/fpl.h"
 #include "src/rankers/hits.h"
 #include "src/rankers/klrank.h"
@@ -25,6 +27,8 @@ namespace hindsight {
 // The one table. A new ranker is a header, a source, a test and a row here.
 std::span<const RankerInfo> ranker_registry() {
   static const std::vector<RankerInfo> table = {
+      auto_info(),
+      feature_klrank_info(),
       klrank_info(),
       noregret_klrank_info(),
       greedy_klrank_info(),

@@ -59,6 +59,7 @@ void handle_erase_user(ApiCall& call);
 void handle_add_items(ApiCall& call);
 void handle_list_items(ApiCall& call);
 void handle_get_item(ApiCall& call);
+void handle_explain_item(ApiCall& call);
 void handle_delete_item(ApiCall& call);
 
 // handlers_events.cc

@@ -51,6 +51,26 @@ Result<PageWish> parse_page(std::string_view query) {
   return wish;
 }
 
+Result<RankInput> parse_explain(std::string_view query) {
+  constexpr std::array<std::string_view, 3> kKnown = {"topic", "session", "group"};
+  auto values = parse_query(query, kKnown);
+  if (!values.ok()) {
+    return values.error();
+  }
+  RankInput wish;
+  const std::array<std::string*, 3> fields = {&wish.topic, &wish.session, &wish.group};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (std::optional<std::string>& value = (*values)[i]) {
+      if (value->empty() || value->size() > kMaxIdBytes) {
+        return Error{ErrorCode::kInvalidArgument, "must have 1 to 256 bytes",
+                     std::string(kKnown[i])};
+      }
+      *fields[i] = *std::move(value);
+    }
+  }
+  return wish;
+}
+
 }  // namespace
 
 void handle_add_items(ApiCall& call) {
@@ -83,6 +103,20 @@ void handle_get_item(ApiCall& call) {
     return;
   }
   call.reply->send_result(call.api.engine.item(call.collection, call.id), item_json);
+}
+
+void handle_explain_item(ApiCall& call) {
+  if (const Result<void> checked = check_path_id(call.id, "id"); !checked.ok()) {
+    call.reply->fail(checked.error());
+    return;
+  }
+  const Result<RankInput> wish = parse_explain(call.request.query);
+  if (!wish.ok()) {
+    call.reply->fail(wish.error());
+    return;
+  }
+  call.reply->send_result(call.api.engine.explain(call.collection, call.id, *wish),
+                          explanation_json);
 }
 
 void handle_delete_item(ApiCall& call) {

@@ -171,6 +171,31 @@ std::string items_json(const ItemsReply& reply) {
   });
 }
 
+std::string explanation_json(const Explanation& explanation) {
+  return json_of([&](JsonWriter& json) {
+    json.object([&] {
+      json.key("score").number(explanation.score);
+      json.key("prob_first").number(explanation.prob_first);
+      json.key("parts").array(explanation.parts, [&](const Explanation::Part& part) {
+        json.object([&] {
+          json.key("name").text(part.name);
+          json.key("value").number(part.value);
+          json.key("weight").number(part.weight);
+          json.key("contribution").number(part.contribution);
+        });
+      });
+      json.key("experts").array(explanation.experts, [&](const Explanation::Expert& expert) {
+        json.object([&] {
+          json.key("name").text(expert.name);
+          json.key("weight").number(expert.weight);
+          json.key("prob_first").number(expert.prob_first);
+          json.key("cost").number(expert.cost);
+        });
+      });
+    });
+  });
+}
+
 std::string item_json(const ItemView& item) {
   return json_of([&](JsonWriter& json) { write_item(json, item); });
 }

@@ -28,6 +28,7 @@ std::string put_json(const CollectionInfo& info, PutOutcome outcome);
 
 std::string items_json(const ItemsReply& reply);
 std::string item_json(const ItemView& item);
+std::string explanation_json(const Explanation& explanation);
 std::string item_page_json(const ItemPage& page);
 
 std::string rank_json(const RankReply& reply);

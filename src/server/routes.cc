@@ -44,6 +44,7 @@ constexpr std::array kRoutes = {
     scoped("POST", "/v1/collections/{c}/items", kItemWriters, handle_add_items, kBodyLimit),
     scoped("GET", "/v1/collections/{c}/items", kItemReaders, handle_list_items),
     scoped("GET", "/v1/collections/{c}/items/{id}", kItemReaders, handle_get_item),
+    scoped("GET", "/v1/collections/{c}/items/{id}/explain", kItemReaders, handle_explain_item),
     scoped("DELETE", "/v1/collections/{c}/items/{id}", kItemWriters, handle_delete_item),
     scoped("POST", "/v1/collections/{c}/rank", kRankAskers, handle_rank, kRankBodyLimit),
     Route{"POST", "/v1/collections/{c}/clicks", Access::kPublishable, kClickers, true, kBodyLimit,

@@ -17,20 +17,42 @@ namespace {
 
 constexpr double kSmallestAlpha = 1e-6;  // far below, steps and balls vanish in rounding
 
-constexpr RankerPlan kPlan[] = {
-    {"noregret-klrank", 3.0, true},
-    {"klrank", 3.0, true},
-    {"greedy-klrank", 3.0, true},
-    {"online-ranknet", 1.0, false},
-    {"category-ranking", std::nullopt, false},
-    {"hits", std::nullopt, false},
-    {"pagerank", std::nullopt, false},
-    {"mcrank", std::nullopt, false},
-    {"random", std::nullopt, false},
-};
+constexpr const char* kEverything = "picks, session, groups, links";
+
+std::vector<RankerPlan> make_plan() {
+  std::vector<RankerPlan> plan = {
+      {"noregret-klrank", 3.0, true},     {"klrank", 3.0, true},
+      {"greedy-klrank", 3.0, true},       {"online-ranknet", 1.0, false},
+      {"category-ranking", std::nullopt}, {"hits", std::nullopt},
+      {"pagerank", std::nullopt},         {"mcrank", std::nullopt},
+      {"random", std::nullopt},
+  };
+  for (RankerPlan& row : plan) {
+    row.information = row.name == "random"                           ? "nothing"
+                      : row.name == "hits" || row.name == "pagerank" ? "links"
+                                                                     : "picks";
+  }
+  const auto add = [&plan](const char* name, const char* ranker, ParamMap params,
+                           const char* information) {
+    plan.push_back({name, std::nullopt, false, ranker, std::move(params), information});
+  };
+  add("feature-klrank", "feature-klrank", {}, kEverything);
+  add("auto", "auto", {}, kEverything);
+  add("auto-sorted", "auto", {{"first", std::string("sorted")}}, kEverything);
+  // What each kind of information brings.
+  add("auto-no-session", "auto", {{"session", false}}, "picks, groups");
+  add("auto-no-links", "auto", {{"links", false}}, "picks, session, groups");
+  add("auto-no-groups", "auto", {{"groups", false}}, "picks, session, links");
+  const ParamMap picks_only = {{"session", false}, {"groups", false}, {"links", false}};
+  add("auto-picks", "auto", picks_only, "picks");
+  ParamMap picks_sorted = picks_only;
+  picks_sorted["first"] = std::string("sorted");
+  add("auto-picks-sorted", "auto", std::move(picks_sorted), "picks");
+  return plan;
+}
 
 RankerPlan plan_of(const std::string& name) {
-  for (const RankerPlan& plan : kPlan) {
+  for (const RankerPlan& plan : growing_library_plan()) {
     if (plan.name == name) {
       return plan;
     }
@@ -67,16 +89,15 @@ Result<void> check_options(const GrowingLibraryOptions& options) {
 
 /// A row to be filled: which ranker, with which alpha.
 struct RowPlan {
-  std::string ranker;
+  RankerPlan plan;
   std::optional<double> alpha;
   bool headline = false;
-  bool learns_kl_cost = false;
 };
 
 std::vector<RowPlan> plan_rows(const GrowingLibraryOptions& options) {
   std::vector<std::string> names = options.rankers;
   if (names.empty()) {
-    for (const RankerPlan& plan : kPlan) {
+    for (const RankerPlan& plan : growing_library_plan()) {
       names.emplace_back(plan.name);
     }
   }
@@ -93,11 +114,11 @@ std::vector<RowPlan> plan_rows(const GrowingLibraryOptions& options) {
       }
       for (const double alpha : alphas) {
         if (alpha != *chosen) {
-          sweep.push_back({name, alpha, false, plan.learns_kl_cost});
+          sweep.push_back({plan, alpha, false});
         }
       }
     }
-    headline.push_back({name, chosen, true, plan.learns_kl_cost});
+    headline.push_back({plan, chosen, true});
   }
   headline.insert(headline.end(), sweep.begin(), sweep.end());
   return headline;
@@ -105,11 +126,16 @@ std::vector<RowPlan> plan_rows(const GrowingLibraryOptions& options) {
 
 ParamMap params_of(const RowPlan& row) {
   // A replay shows everything: the pick is a choice among all candidates.
-  ParamMap params = {{"choice_set", std::string("candidates")}};
+  ParamMap params = row.plan.params;
+  params["choice_set"] = std::string("candidates");
   if (row.alpha) {
     params["alpha"] = *row.alpha;
   }
   return params;
+}
+
+const std::string& registry_name(const RowPlan& row) {
+  return row.plan.ranker.empty() ? row.plan.name : row.plan.ranker;
 }
 
 /// RETURNS: the runs of every row, in order. FAILS: with the first error in the order of the rows
@@ -119,13 +145,13 @@ Result<std::vector<std::vector<ReplayResult>>> run_rows(const std::vector<RowPla
                                                         const RankerFactory& factory,
                                                         const Job& job) {
   for (const RowPlan& row : rows) {  // a wrong name shows at once, not after minutes
-    HINDSIGHT_RETURN_IF_ERROR(factory(row.ranker, params_of(row)));
+    HINDSIGHT_RETURN_IF_ERROR(factory(registry_name(row), params_of(row)));
   }
   const std::size_t runs = options.runs;
   std::vector<std::optional<Result<ReplayResult>>> done(rows.size() * runs);
   run_jobs(done.size(), options.threads, [&](std::size_t i) {
     const RowPlan& row = rows[i / runs];
-    Result<std::unique_ptr<Ranker>> ranker = factory(row.ranker, params_of(row));
+    Result<std::unique_ptr<Ranker>> ranker = factory(registry_name(row), params_of(row));
     done[i] =
         ranker.ok() ? job(**ranker, options.seed + i % runs) : Result<ReplayResult>(ranker.error());
   });
@@ -133,8 +159,9 @@ Result<std::vector<std::vector<ReplayResult>>> run_rows(const std::vector<RowPla
   for (std::size_t i = 0; i < done.size(); ++i) {
     if (!done[i]->ok()) {
       Error error = done[i]->error();
-      error.field = error.field.empty() ? rows[i / runs].ranker
-                                        : fmt::format("{}: {}", rows[i / runs].ranker, error.field);
+      error.field = error.field.empty()
+                        ? rows[i / runs].plan.name
+                        : fmt::format("{}: {}", rows[i / runs].plan.name, error.field);
       return error;
     }
     results[i / runs].push_back(**std::move(done[i]));
@@ -169,7 +196,8 @@ std::vector<JudgedPoint> mean_curve(std::span<const ReplayResult> runs) {
 
 GrowingLibraryRow summarize(const RowPlan& plan, std::span<const ReplayResult> runs) {
   GrowingLibraryRow row;
-  row.ranker = plan.ranker;
+  row.ranker = plan.plan.name;
+  row.information = plan.plan.information;
   row.alpha = plan.alpha;
   row.headline = plan.headline;
   row.kl_cost = measure(runs, &ClickMetrics::kl_cost);
@@ -222,7 +250,7 @@ void fill_regret(const PrefixStream& stream, const std::vector<RowPlan>& plans,
     const bool known = std::any_of(chosen.begin(), chosen.end(), [&](std::size_t other) {
       return plans[other].alpha == plans[i].alpha;
     });
-    if (plans[i].learns_kl_cost && !known) {
+    if (plans[i].plan.learns_kl_cost && !known) {
       chosen.push_back(i);
     }
   }
@@ -248,7 +276,7 @@ void fill_regret(const PrefixStream& stream, const std::vector<RowPlan>& plans,
     }
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    for (std::size_t j = 0; plans[i].learns_kl_cost && j < chosen.size(); ++j) {
+    for (std::size_t j = 0; plans[i].plan.learns_kl_cost && j < chosen.size(); ++j) {
       if (plans[chosen[j]].alpha == plans[i].alpha) {
         result.rows[i].regret = measured[j];
       }
@@ -258,7 +286,10 @@ void fill_regret(const PrefixStream& stream, const std::vector<RowPlan>& plans,
 
 }  // namespace
 
-std::span<const RankerPlan> growing_library_plan() { return kPlan; }
+std::span<const RankerPlan> growing_library_plan() {
+  static const std::vector<RankerPlan> plan = make_plan();
+  return plan;
+}
 
 std::uint64_t total_queries(const GrowingLibrary& library, const GrowingLibraryOptions& options) {
   std::uint64_t queries = 0;

@@ -1,5 +1,8 @@
 // The experiment `growing-library`: [Delage09] section 5 on any library.
 //
+// The citing paper is the session, its topic the group, and what papers in the library cite are
+// links between items. Rankers see of these what their row's `information` says.
+//
 // Every ranker replays the whole stream (src/sim/replay.h), the gradient rankers once for each
 // alpha; each several times with seeds of their own. Runs are independent and go to several
 // threads; the outcome is the same for any number of them.
@@ -37,12 +40,18 @@ using RankerFactory =
 
 /// How the experiment treats a ranker.
 struct RankerPlan {
-  std::string_view name;
+  std::string name;                      // of the row
   std::optional<double> headline_alpha;  // none: it has no alpha
   bool learns_kl_cost = false;           // its regret is that of [Delage09] Eq. (2)
+  std::string ranker = {};               // of the registry; empty: the row's name
+  ParamMap params = {};                  // beside alpha and choice_set
+  /// What it sees beside the candidates. Rows that see more are not to be compared silently with
+  /// those that see less.
+  std::string information = "picks";
 };
 
-/// The rankers of [Delage09] Table 2 and `klrank`, in the order of our tables.
+/// The rankers of [Delage09] Table 2 and `klrank`, then those that look at more than single picks,
+/// in the order of our tables.
 std::span<const RankerPlan> growing_library_plan();
 
 struct GrowingLibraryOptions {
@@ -72,6 +81,7 @@ struct Measure {
 /// One line of the table: a ranker, and the alpha it used.
 struct GrowingLibraryRow {
   std::string ranker;
+  std::string information;
   std::optional<double> alpha;
   bool headline = false;  // in the table; the others belong to the sweep over alpha
   Measure kl_cost;

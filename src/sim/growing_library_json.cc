@@ -26,6 +26,7 @@ void write_name(Json& json, const GrowingLibraryRow& row, std::string_view datas
 void write_row(Json& json, const GrowingLibraryRow& row, std::string_view dataset) {
   json.object([&] {
     write_name(json, row, dataset);
+    json.key("information").text(row.information);
     json.key("headline").flag(row.headline);
     write_measure(json, "kl_cost", row.kl_cost);
     write_measure(json, "rel_distance", row.rel_distance);

@@ -81,6 +81,7 @@ ReportTable metric_table(std::string title, const std::vector<const GrowingLibra
         "sets). Bold: the best of our column.",
         format_count(kDelageTable2Queries));
   }
+  table.columns.push_back({.head = "information", .align = Align::kLeft});
   const MetricCells metrics(rows);
   for (const GrowingLibraryRow* row : rows) {
     std::vector<ReportCell> cells = metrics.cells(*row);
@@ -91,6 +92,7 @@ ReportTable metric_table(std::string title, const std::vector<const GrowingLibra
       cells.push_back({paper ? format_share({paper->first_rate, {}, {}}) : "", false});
       cells.push_back({paper ? format_share({paper->ndcg, {}, {}}) : "", false});
     }
+    cells.push_back({row->information, false});
     table.rows.push_back(std::move(cells));
   }
   return table;

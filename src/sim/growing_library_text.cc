@@ -39,7 +39,7 @@ void add_regret_cells(const GrowingLibraryRow& row, std::vector<std::string>& ce
 
 std::string main_table(const GrowingLibraryResult& set) {
   TextTable table({"ranker", "alpha", "K-L", "dist.", "first", "NDCG", "regret", "data bound",
-                   "bound", "| paper: K-L", "dist.", "first", "NDCG"});
+                   "bound", "| paper: K-L", "dist.", "first", "NDCG", "| information"});
   for (const GrowingLibraryRow& row : set.rows) {
     if (!row.headline) {
       continue;
@@ -54,6 +54,7 @@ std::string main_table(const GrowingLibraryResult& set) {
     } else {
       cells.insert(cells.end(), 4, "");
     }
+    cells.push_back(row.information);
     table.add(std::move(cells));
   }
   return table.str();
@@ -155,9 +156,9 @@ std::vector<std::string> growing_library_remarks(const GrowingLibraryResult& set
     }
   }
   if (best != nullptr) {
-    remarks.push_back(fmt::format("{} has the best lists: NDCG {}, the pick at {} of the list.",
-                                  best->ranker, format_share(best->ndcg),
-                                  format_share(best->rel_distance)));
+    remarks.push_back(fmt::format(
+        "{} has the best lists: NDCG {}, the pick at {} of the list; it sees {}.", best->ranker,
+        format_share(best->ndcg), format_share(best->rel_distance), best->information));
   }
   const GrowingLibraryRow* random = find_row(set, "random", std::nullopt);
   const GrowingLibraryRow* paper_alpha = find_row(set, "noregret-klrank", 10.0);

@@ -45,6 +45,7 @@ class Run {
       item_[0].links.assign(links.begin(), links.end());
       HINDSIGHT_RETURN_IF_ERROR(ranker_.add_items(item_));
       signals_.item_added(item_[0].index, now_ms_);
+      signals_.set_links(item_[0].index, links);
     }
     return {};
   }

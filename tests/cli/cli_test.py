@@ -77,7 +77,7 @@ class Usage(unittest.TestCase):
 class Rankers(unittest.TestCase):
     NAMES = ["noregret-klrank", "greedy-klrank", "klrank", "online-ranknet", "category-ranking", "hits", "pagerank",
              "mcrank", "random", "onlinerank", "dbgd", "mgd", "pdgd", "recurrank", "cascade-linucb", "cascade-lints", "toprank",
-             "fpl"]
+             "fpl", "auto", "feature-klrank"]
 
     def test_json_has_every_ranker_with_its_promises(self):
         rankers = json.loads(run("rankers", "--json").stdout)["rankers"]

@@ -14,7 +14,8 @@ import unittest
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 RANKERS = {"noregret-klrank", "klrank", "greedy-klrank", "online-ranknet", "category-ranking",
-           "hits", "pagerank", "mcrank", "random"}
+           "hits", "pagerank", "mcrank", "random", "feature-klrank", "auto", "auto-sorted", "auto-no-session",
+           "auto-no-links", "auto-no-groups", "auto-picks", "auto-picks-sorted"}
 
 
 def experiment(*arguments, folder=None):
@@ -46,7 +47,8 @@ class GrowingLibrary(unittest.TestCase):
         self.assertEqual(found["seed"], 1)
         self.assertEqual({row["ranker"] for row in found["rows"]}, RANKERS)
         for row in found["rows"]:
-            for key in ("alpha", "kl_cost", "rel_distance", "first_rate", "ndcg", "regret", "bound"):
+            for key in ("alpha", "kl_cost", "rel_distance", "first_rate", "ndcg", "regret", "bound",
+                        "information"):
                 self.assertIn(key, row)
         page = (self.folder / "out.html").read_text()
         self.assertTrue(page.startswith("<!"))

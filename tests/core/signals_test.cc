@@ -28,6 +28,8 @@ struct Event {
 void apply(Signals& signals, const Event& event) {
   if (event.add) {
     signals.item_added(event.item, event.time_ms);
+    const std::vector<ItemIndex> links = {event.item / 2, event.item / 3, event.item};
+    signals.set_links(event.item, links);
   } else {
     signals.picked(event.item, event.time_ms, event.session, event.group);
   }
@@ -72,6 +74,7 @@ class Reference {
     event.time_ms = now_ms_;
     if (event.add) {
       added_.push_back(event.time_ms);
+      added_at_.push_back(picks_.size());
       neighbours_.emplace_back();
       groups_.emplace_back();
       return;
@@ -96,15 +99,26 @@ class Reference {
     return mine;
   }
 
-  double decayed(ItemIndex item, std::size_t which, std::int64_t now_ms) const {
+  double decayed(ItemIndex item, std::size_t which) const {
     double sum = 0;
-    for (const Event& pick : picks_of(item)) {
-      const double age = static_cast<double>(std::max(now_ms, picks_of(item).back().time_ms)) -
-                         static_cast<double>(pick.time_ms);
-      sum += std::exp2(-age / static_cast<double>(params_.half_life_ms[which]));
+    for (std::size_t i = 0; i < picks_.size(); ++i) {
+      const auto since = static_cast<double>(picks_.size() - 1 - i);
+      sum += picks_[i].item == item
+                 ? std::exp2(-since / static_cast<double>(params_.half_life[which]))
+                 : 0.0;
     }
     return sum;
   }
+  /// Picks of any item since the item's last, or since it was added.
+  std::uint64_t since_last(ItemIndex item) const {
+    for (std::size_t i = picks_.size(); i > added_at_[item]; --i) {
+      if (picks_[i - 1].item == item) {
+        return picks_.size() - i;
+      }
+    }
+    return since_added(item);
+  }
+  std::uint64_t since_added(ItemIndex item) const { return picks_.size() - added_at_[item]; }
 
   std::uint32_t co_picks(ItemIndex item, ItemIndex other) const {
     return find(neighbours_[item], other);
@@ -188,6 +202,7 @@ class Reference {
   SignalsParams params_;
   std::int64_t now_ms_ = std::numeric_limits<std::int64_t>::min();
   std::vector<std::int64_t> added_;
+  std::vector<std::size_t> added_at_;
   std::vector<Event> picks_;
   std::vector<std::vector<Entry>> neighbours_;
   std::vector<std::vector<Entry>> groups_;
@@ -204,10 +219,11 @@ void expect_equal(const Signals& signals, const Reference& reference) {
     RC_ASSERT(signals.age_ms(item, asked_ms) == asked_ms - reference.added(item));
     RC_ASSERT(signals.since_last_pick_ms(item, asked_ms) ==
               (picks.empty() ? -1 : asked_ms - picks.back().time_ms));
+    RC_ASSERT(signals.picks_since_added(item) == reference.since_added(item));
+    RC_ASSERT(signals.picks_since_last(item) == reference.since_last(item));
     for (const std::size_t which : {0, 1}) {
-      const double expected = reference.decayed(item, which, asked_ms);
-      RC_ASSERT(std::abs(signals.decayed_picks(item, which, asked_ms) - expected) <=
-                1e-12 * (1 + expected));
+      const double expected = reference.decayed(item, which);
+      RC_ASSERT(std::abs(signals.decayed_picks(item, which) - expected) <= 1e-12 * (1 + expected));
     }
     for (ItemIndex other = 0; other < signals.size(); ++other) {
       RC_ASSERT(signals.co_picks(item, other) == reference.co_picks(item, other));
@@ -224,7 +240,7 @@ void expect_equal(const Signals& signals, const Reference& reference) {
 
 SignalsParams random_params(bool roomy) {
   SignalsParams params;
-  params.half_life_ms = {*rc::gen::inRange<std::int64_t>(1, 5000), 50'000};
+  params.half_life = {*rc::gen::inRange<std::int64_t>(1, 20), 50'000};
   if (!roomy) {
     params.neighbours_per_item = *rc::gen::inRange<std::size_t>(0, 4);
     params.groups_per_item = *rc::gen::inRange<std::size_t>(0, 3);
@@ -307,23 +323,83 @@ TEST(Signals, MemoryIsBoundedHoweverLongTheLog) {
     EXPECT_LE(neighbours, 4);
   }
   // Fixed part, per item at most 4 neighbours and 3 groups of 12 bytes, per session 5 picks.
-  const std::size_t ceiling = 128 + kItems * (56 + 7 * 12) + 16 * (16 + 5 * 4);
+  const std::size_t ceiling = 144 + kItems * (80 + 7 * 12) + 16 * (16 + 5 * 4);
   EXPECT_LE(saved(signals).size(), ceiling);
 }
 
-TEST(Signals, PicksFadeByHalfInAHalfLife) {
+TEST(Signals, PicksFadeByHalfInAHalfLifeOfPicksWhateverTheClockDoes) {
   SignalsParams params;
-  params.half_life_ms = {1000, 4000};
+  params.half_life = {10, 40};
   Signals signals(params);
   signals.item_added(0, 0);
+  signals.item_added(1, 0);
   signals.picked(0, 0, 0, 0);
-  EXPECT_EQ(signals.decayed_picks(0, 0, 0), 1.0);
-  EXPECT_NEAR(signals.decayed_picks(0, 0, 1000), 0.5, 1e-15);
-  EXPECT_NEAR(signals.decayed_picks(0, 1, 1000), std::exp2(-0.25), 1e-15);
-  signals.picked(0, 2000, 0, 0);
-  EXPECT_NEAR(signals.decayed_picks(0, 0, 2000), 1.25, 1e-15);
-  EXPECT_EQ(signals.decayed_picks(0, 0, 1'000'000'000), 0.0);
+  EXPECT_EQ(signals.decayed_picks(0, 0), 1.0);
+  for (int i = 0; i < 10; ++i) {  // a clock that stands still
+    signals.picked(1, 0, 0, 0);
+  }
+  EXPECT_NEAR(signals.decayed_picks(0, 0), 0.5, 1e-15);
+  EXPECT_NEAR(signals.decayed_picks(0, 1), std::exp2(-0.25), 1e-15);
+  EXPECT_EQ(signals.picks_since_last(0), 10U);
+  EXPECT_EQ(signals.picks_since_added(0), 11U);
+  signals.picked(0, 1'000'000'000'000, 0, 0);  // and one that jumps
+  EXPECT_NEAR(signals.decayed_picks(0, 0), 1.0 + std::exp2(-1.1), 1e-15);
   EXPECT_EQ(signals.picks(0), 2U);
+}
+
+TEST(Signals, LinksAreASetWithoutStrangersAndAreReplaced) {
+  SignalsParams params;
+  params.links_per_item = 3;
+  Signals signals(params);
+  for (ItemIndex item = 0; item < 6; ++item) {
+    signals.item_added(item, 0);
+  }
+  signals.set_links(5, std::vector<ItemIndex>{5, 0, 0, 77, 1, 2, 3});
+  const auto links = signals.links(5);
+  EXPECT_EQ(std::vector<ItemIndex>(links.begin(), links.end()), (std::vector<ItemIndex>{0, 1, 2}));
+  EXPECT_TRUE(signals.links(0).empty());
+  Signals loaded;
+  ASSERT_TRUE(load_from(loaded, saved(signals)).ok());
+  EXPECT_EQ(saved(loaded), saved(signals));
+  signals.set_links(5, {});
+  EXPECT_TRUE(signals.links(5).empty());
+}
+
+// What a save of the first version, with half-lives in milliseconds, held for two items.
+TEST(Signals, ASaveOfTheFirstVersionLoadsWithEveryLastPickAsOfNow) {
+  ByteWriter out;
+  out.put(std::uint8_t{1});
+  for (const std::int64_t half_life_ms : {86'400'000LL, 2'592'000'000LL}) {
+    out.put(std::int64_t{half_life_ms});
+  }
+  for (const std::uint64_t limit : {32, 16, 32, 65'536}) {
+    out.put(limit);
+  }
+  out.put(std::int64_t{30});
+  out.put(std::uint64_t{2});
+  out.put(std::int64_t{10});  // item 0: added, picks, last pick, faded, no neighbours, one group
+  out.put(std::uint64_t{2});
+  out.put(std::int64_t{20});
+  out.put(1.5);
+  out.put(1.75);
+  out.put(std::uint64_t{0});
+  out.put(std::uint64_t{1});
+  out.put(std::uint64_t{7});
+  out.put(std::uint32_t{2});
+  out.put(std::int64_t{30});  // item 1: never picked
+  out.put(std::uint64_t{0});
+  out.put(std::uint64_t{0});  // sessions
+  Signals signals;
+  ASSERT_TRUE(load_from(signals, out.bytes()).ok());
+  EXPECT_EQ(signals.params(), SignalsParams());
+  EXPECT_EQ(signals.picks(0), 2U);
+  EXPECT_EQ(signals.decayed_picks(0, 0), 1.5);
+  EXPECT_EQ(signals.decayed_picks(0, 1), 1.75);
+  EXPECT_EQ(signals.picks_since_last(0), 0U);
+  EXPECT_EQ(signals.picks_since_added(1), 2U);
+  EXPECT_EQ(signals.group_picks(0, 7), 2U);
+  Signals again;
+  ASSERT_TRUE(load_from(again, saved(signals)).ok());
 }
 
 TEST(Signals, AnEventOfAnEarlierTimeCountsAsOfTheLatest) {
@@ -339,7 +415,6 @@ TEST(Signals, AnEventOfAnEarlierTimeCountsAsOfTheLatest) {
   clamped.item_added(1, 5000);
   EXPECT_EQ(saved(late), saved(clamped));
   EXPECT_EQ(late.since_last_pick_ms(0, 2000), 0);
-  EXPECT_EQ(late.decayed_picks(0, 0, 2000), 2.0);
   EXPECT_EQ(late.age_ms(1, 0), 0);
 }
 
@@ -349,10 +424,8 @@ TEST(Signals, TimesAtTheEndsOfTheirRangeAreSafe) {
   Signals signals;
   signals.item_added(0, kMin);
   signals.picked(0, kMin, 1, 1);
-  EXPECT_EQ(signals.decayed_picks(0, 1, kMin), 1.0);
-  EXPECT_EQ(signals.decayed_picks(0, 1, kMax), 0.0);
   signals.picked(0, kMax, 1, 1);
-  EXPECT_EQ(signals.decayed_picks(0, 1, kMin), 1.0);
+  EXPECT_EQ(signals.picks(0), 2U);
   EXPECT_GT(signals.age_ms(0, kMax), 0);
   Signals loaded;
   EXPECT_TRUE(load_from(loaded, saved(signals)).ok());
@@ -400,7 +473,7 @@ TEST(Signals, AFlippedSaveIsRefusedOrLoadsAValidState) {
     flipped.resize(flipped.size() - in.left());  // a smaller count leaves bytes unread
     ASSERT_TRUE(saved(signals) == flipped) << "bit " << i;
     for (ItemIndex item = 0; item < signals.size(); ++item) {
-      ASSERT_TRUE(std::isfinite(signals.decayed_picks(item, 0, 1'000'000)));
+      ASSERT_TRUE(std::isfinite(signals.decayed_picks(item, 0)));
       signals.picked(item, 0, 1 + item % 5, 1);
     }
     Signals again;
@@ -412,16 +485,20 @@ TEST(Signals, AFlippedSaveIsRefusedOrLoadsAValidState) {
 // Where each field of a small save stands, so that the table below can break it.
 constexpr std::size_t kHalfLife = 1;
 constexpr std::size_t kSessionPicksLimit = 33;
-constexpr std::size_t kNow = 49;
-constexpr std::size_t kItemCount = 57;
-constexpr std::size_t kAdded = 65;
-constexpr std::size_t kPicks = 73;
-constexpr std::size_t kLastPick = 81;
-constexpr std::size_t kFaded = 89;
-constexpr std::size_t kNeighbourCount = 105;
-constexpr std::size_t kNeighbour = 113;
-constexpr std::size_t kNeighbourPicks = 121;
-constexpr std::size_t kGroup = 133;
+constexpr std::size_t kNow = 57;
+constexpr std::size_t kTotalPicks = 65;
+constexpr std::size_t kItemCount = 73;
+constexpr std::size_t kAdded = 81;
+constexpr std::size_t kAddedAt = 89;
+constexpr std::size_t kLink = 105;
+constexpr std::size_t kPicks = 109;
+constexpr std::size_t kLastPick = 117;
+constexpr std::size_t kLastPickAt = 125;
+constexpr std::size_t kFaded = 133;
+constexpr std::size_t kNeighbourCount = 149;
+constexpr std::size_t kNeighbour = 157;
+constexpr std::size_t kNeighbourPicks = 165;
+constexpr std::size_t kGroup = 177;
 
 template <class T>
 std::vector<std::byte> with(std::vector<std::byte> bytes, std::size_t at, T value) {
@@ -433,6 +510,7 @@ TEST(Signals, EachImpossibleFieldOfASaveIsRefused) {
   Signals signals;
   signals.item_added(0, 10);
   signals.item_added(1, 10);
+  signals.set_links(0, std::vector<ItemIndex>{1});
   signals.picked(0, 20, 9, 3);
   signals.picked(1, 30, 9, 0);
   const auto good = saved(signals);
@@ -445,6 +523,12 @@ TEST(Signals, EachImpossibleFieldOfASaveIsRefused) {
       {"limit below what is held", with(good, kSessionPicksLimit, std::uint64_t{1})},
       {"now before the last pick", with(good, kNow, std::int64_t{29})},
       {"now out of range", with(good, kNow, std::numeric_limits<std::int64_t>::max())},
+      {"another number of picks", with(good, kTotalPicks, std::uint64_t{3})},
+      {"added after its last pick", with(good, kAddedAt, std::uint64_t{2})},
+      {"last pick after all picks", with(good, kLastPickAt, std::uint64_t{3})},
+      {"more picks than there was time for", with(good, kLastPickAt, std::uint64_t{0})},
+      {"link to itself", with(good, kLink, std::uint32_t{0})},
+      {"link to nobody", with(good, kLink, std::uint32_t{2})},
       {"more items than bytes", with(good, kItemCount, std::uint64_t{1} << 31)},
       {"more items than indices", with(good, kItemCount, std::uint64_t{1} << 60)},
       {"fewer items than neighbours name", with(good, kItemCount, std::uint64_t{1})},

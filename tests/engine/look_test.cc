@@ -47,6 +47,39 @@ class Look : public testing::Test {
   EngineWorld world_;
 };
 
+TEST_F(Look, AnItemIsExplainedAsItWouldBeRanked) {
+  CollectionPatch patch;
+  patch.ranker = "auto";
+  ASSERT_TRUE(world_.put("shop", patch).ok());
+  std::vector<ItemInput> items;
+  for (const std::string& id : kIds) {
+    items.push_back({.id = id, .topics = {id < "c" ? "first" : "second"}});
+  }
+  ASSERT_TRUE(wait_for<ItemsReply>([&](auto done) {
+                world_.engine().add_items("shop", items, done);
+              }).ok());
+  for (int i = 0; i < 20; ++i) {
+    const auto list = world_.rank_ids("shop", kIds);
+    ASSERT_TRUE(list.ok());
+    ASSERT_TRUE(world_.click("shop", list->decision, "d").ok());
+  }
+  world_.stats("shop");
+  const RankInput whole;
+  const auto liked = world_.engine().explain("shop", "d", whole);
+  const auto other = world_.engine().explain("shop", "a", whole);
+  ASSERT_TRUE(liked.ok() && other.ok());
+  EXPECT_GT(liked->score, other->score);
+  EXPECT_GT(liked->experts.size(), 5U);
+  RankInput topic;
+  topic.topic = "second";
+  const auto within = world_.engine().explain("shop", "d", topic);
+  ASSERT_TRUE(within.ok());
+  EXPECT_GT(*within->prob_first, *liked->prob_first);  // fewer rivals
+  EXPECT_EQ(world_.engine().explain("shop", "a", topic).error().field, "topic");
+  EXPECT_EQ(world_.engine().explain("shop", "nobody", whole).error().field, "id");
+  EXPECT_EQ(world_.engine().explain("none", "a", whole).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(Look, TopItemsHaveTheHighestScoresFirst) {
   pick("c", 5);
   const auto top = world_.engine().top_items("books", 1000);

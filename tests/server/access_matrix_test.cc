@@ -42,6 +42,7 @@ const std::vector<Policy>& policies() {
       {"POST", "/v1/collections/{c}/items", {"items"}, 200, R"({"items":[{"id":"b2"}]})"},
       {"GET", "/v1/collections/{c}/items", {"items", "read"}},
       {"GET", "/v1/collections/{c}/items/{id}", {"items", "read"}},
+      {"GET", "/v1/collections/{c}/items/{id}/explain", {"items", "read"}},
       {"DELETE", "/v1/collections/{c}/items/{id}", {"items"}, 204},
       {"POST", "/v1/collections/{c}/rank", {"rank"}, 200, "{}"},
       {"POST",

@@ -369,6 +369,22 @@ TEST_F(ApiTest, TheFrontPageIsTheConsoleAndNamesFilesThatAreThere) {
   EXPECT_EQ(ask("GET", "/assets/..%2Findex.html", {.key = ""}).status, 404);
 }
 
+TEST_F(ApiTest, AnItemIsExplainedForATopicASessionAndAGroup) {
+  ask("POST", books("/items"), {.body = R"({"items":[{"id":"a/b"}]})"});
+  const Answer why =
+      ask("GET", books("/items/a%2Fb/explain"), {.query = "topic=t&session=s%201&group=g"});
+  EXPECT_EQ(why.status, 200);
+  EXPECT_EQ(why.at("/prob_first"), "0.25");
+  EXPECT_EQ(why.at("/parts/0/name"), "t/s 1/g");
+  EXPECT_EQ(why.at("/parts/0/contribution"), "1");
+  EXPECT_EQ(why.at("/experts/0/cost"), "3.5");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain")).at("/parts/0/name"), "//");
+  EXPECT_EQ(ask("GET", books("/items/nobody/explain")).at("/error/code"), "unknown_item");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain"), {.query = "group="}).at("/error/field"),
+            "group");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain"), {.query = "user=u"}).status, 400);
+}
+
 TEST_F(ApiTest, ItemsMayBeAskedForByTheirScores) {
   ask("POST", books("/items"), {.body = R"({"items":[{"id":"a"},{"id":"b"},{"id":"c"}]})"});
   const Answer top = ask("GET", books("/items"), {.query = "sort=score&limit=2"});

@@ -131,6 +131,20 @@ class FakeEngine final : public Engine {
     return view_of(found->second);
   }
 
+  Result<Explanation> explain(std::string_view collection, std::string_view id,
+                              const RankInput& wish) const override {
+    const Result<ItemView> found = item(collection, id);
+    if (!found.ok()) {
+      return found.error();
+    }
+    Explanation explanation;
+    explanation.score = found->score;
+    explanation.prob_first = 0.25;
+    explanation.parts = {{wish.topic + "/" + wish.session + "/" + wish.group, 2.0, 0.5, 1.0}};
+    explanation.experts = {{"only", 1.0, 0.25, 3.5}};
+    return explanation;
+  }
+
   Result<ItemPage> items(std::string_view collection, std::string_view cursor,
                          std::size_t limit) const override {
     const Result<const Held*> one = find(collection);

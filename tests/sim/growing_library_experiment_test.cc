@@ -50,21 +50,23 @@ TEST(GrowingLibraryExperiment, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_EQ(growing_library_json(run_small(5)), one);
 }
 
-TEST(GrowingLibraryExperiment, RunsNineRankersAndSweepsAlphaOfTheGradientOnes) {
+TEST(GrowingLibraryExperiment, RunsEveryRowOfThePlanAndSweepsAlphaOfTheGradientOnes) {
   const GrowingLibraryFindings findings = run_small(2);
   std::map<std::string, std::vector<double>> alphas;
   std::size_t headlines = 0;
   const auto& rows = findings.sets.front().rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     headlines += rows[i].headline ? 1 : 0;
-    EXPECT_EQ(rows[i].headline, i < 9) << i;
+    EXPECT_EQ(rows[i].headline, i < 17) << i;
+    EXPECT_FALSE(rows[i].information.empty()) << i;
     auto& of_ranker = alphas[rows[i].ranker];
     if (rows[i].alpha) {
       of_ranker.push_back(*rows[i].alpha);
     }
   }
-  EXPECT_EQ(headlines, 9U);
-  EXPECT_EQ(alphas.size(), 9U);
+  EXPECT_EQ(headlines, 17U);
+  EXPECT_EQ(alphas.size(), 17U);
+  EXPECT_TRUE(alphas["auto"].empty());
   EXPECT_THAT(alphas["noregret-klrank"], ElementsAre(3, 0.3, 1, 10));
   EXPECT_THAT(alphas["greedy-klrank"], ElementsAre(3, 0.3, 1, 10));
   EXPECT_THAT(alphas["klrank"], ElementsAre(3, 0.3, 1, 10));
@@ -77,7 +79,8 @@ TEST(GrowingLibraryExperiment, MeasuresRegretUnderBothBoundsAtEveryPowerOfTwo) {
   const GrowingLibraryResult& set = findings.sets.front();
   int with_curve = 0;
   for (const GrowingLibraryRow& row : set.rows) {
-    const bool learns_kl = row.ranker.find("klrank") != std::string::npos;
+    const bool learns_kl =
+        row.ranker.find("klrank") != std::string::npos && row.ranker != "feature-klrank";
     EXPECT_EQ(row.regret.empty(), !learns_kl) << row.ranker;
     with_curve += row.regret.size() > 1 ? 1 : 0;
     for (const RegretBracket& bracket : row.regret) {

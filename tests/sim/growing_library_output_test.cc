@@ -21,6 +21,7 @@ GrowingLibraryRow make_row(const std::string& ranker, std::optional<double> alph
                            double ndcg) {
   GrowingLibraryRow row;
   row.ranker = ranker;
+  row.information = "picks";
   row.alpha = alpha;
   row.headline = alpha != 10.0;
   row.kl_cost = {kl_cost, {}, {}};
@@ -136,8 +137,9 @@ TEST(GrowingLibraryText, ShowsThePapersTableBesideOurs) {
   EXPECT_THAT(text, HasSubstr("a note with <markup>"));
   EXPECT_THAT(text, HasSubstr("tiny: 1,234,567 papers, 3 topics, 20 queries, 12 candidates"));
   EXPECT_THAT(text, HasSubstr("left out: 4 citations of papers not yet there"));
-  EXPECT_THAT(text, HasSubstr("noregret-klrank      3  4.50  25.0%  12.5%  25.0% ±0.10  14 to 17 "
-                              "        110    600          4.63  25.7%  14.3%  34.4%\n"));
+  EXPECT_THAT(text,
+              HasSubstr("noregret-klrank      3  4.50  25.0%  12.5%  25.0% ±0.10  14 to 17 "
+                        "        110    600          4.63  25.7%  14.3%  34.4%          picks\n"));
   EXPECT_THAT(text, HasSubstr("greedy-klrank        3     ∞"));
   EXPECT_THAT(text, HasSubstr("other values of alpha"));
   EXPECT_THAT(text, HasSubstr("greedy-klrank has the best lists: NDCG 37.5% ±0.10"));
@@ -171,7 +173,8 @@ TEST(GrowingLibraryReport, HasTheTableTheBarsTheRegretAndTheCosts) {
                                     "Users who want the worst"));
   const auto& rows = report.sections[0].tables[0].rows;
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[1].back().text, "39.1%");
+  EXPECT_EQ(rows[1][9].text, "39.1%");
+  EXPECT_EQ(rows[1].back().text, "picks");
   EXPECT_TRUE(rows[1][5].emphasis);   // Greedy KLRank's NDCG is the best
   EXPECT_FALSE(rows[1][2].emphasis);  // its cost is infinite
   EXPECT_TRUE(rows[0][2].emphasis);

@@ -89,6 +89,7 @@ StepOutcome World::add(Ranker& ranker, Rng& rng) {
   }
   for (const Item& item : items) {
     signals_.item_added(item.index, time_ms_);
+    signals_.set_links(item.index, item.links);
     live_.push_back(item.index);
   }
   return {};

@@ -1,0 +1,44 @@
+// SignalView: all that a learner of features sees of a choice set, computed once and shared by all
+// learners; and the parameters that say which of it they may see.
+//
+// Learning looks at the signals as they are when the click is folded, not as they were when the
+// list was made: a log that another ranker has written can be learned from, decisions stay small,
+// and a second click on a list knows of the first.
+//
+// Thread-safety: plain values.
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hindsight/registry.h"
+#include "hindsight/signals.h"
+#include "hindsight/types.h"
+#include "src/core/feature_learner.h"
+
+namespace hindsight {
+
+struct SignalView {
+  SignalView(const Signals& log, const SignalAsker& asker, const SignalUse& use,
+             std::span<const ItemIndex> choice, const FeatureRows& features);
+
+  std::span<const ItemIndex> items;
+  std::vector<double> signals;
+  TermRows terms;
+
+  LearnerView view() const { return {.items = items, .signals = signals, .terms = terms}; }
+};
+
+/// The parameters session, groups and links, true by default; first, drawn by default; choice_set.
+std::vector<ParamSpec> signal_params();
+/// REQUIRES: `params` holds valid values of signal_params
+SignalUse signal_use(const ParamMap& params);
+ListLaw first_law(const ParamMap& params);
+
+/// What the learner's score of items[at] is made of, each part times `share`, added to `parts`,
+/// which is empty or comes from here.
+void add_parts(const FeatureLearner& learner, const SignalView& view, std::size_t at, double share,
+               std::vector<Explanation::Part>& parts);
+
+}  // namespace hindsight
