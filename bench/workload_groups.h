@@ -15,6 +15,7 @@ std::vector<Workload> library_workloads();
 std::vector<Workload> onlinerank_workloads();
 std::vector<Workload> sort_workloads();
 std::vector<Workload> learn_workloads();
+std::vector<Workload> auto_workloads();
 std::vector<Workload> duel_workloads();
 std::vector<Workload> click_workloads();
 std::vector<Workload> replay_workloads();

@@ -21,6 +21,9 @@
 //                    / one read-exp-write pass over as many doubles             n = 10^2 ... 10^6
 //   learn/klrank     the whole of Ranker::learn, its checks and its account included
 //                    / the same pass
+//   auto/rank        Ranker::rank of auto, ten of n candidates, in sessions, with groups and links,
+//                    after 2,000 clicks / 40 us                                  n = 100
+//   auto/rank-over-klrank  the same / that of klrank                             n = 100, 1000
 //   duel/dbgd, duel/pdgd  Ranker::rank of 20 documents with 46 features, ten shown, and
 //                    Ranker::learn of its clicks / 3 us
 //   click/recurrank, click/cascade-linucb, click/toprank  a round of the click bandits' experiment,
@@ -39,9 +42,9 @@ namespace hindsight::bench {
 
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
-  for (auto group :
-       {draw_workloads, gumbel_workloads, tree_workloads, library_workloads, onlinerank_workloads,
-        sort_workloads, learn_workloads, duel_workloads, click_workloads, replay_workloads}) {
+  for (auto group : {draw_workloads, gumbel_workloads, tree_workloads, library_workloads,
+                     onlinerank_workloads, sort_workloads, learn_workloads, auto_workloads,
+                     duel_workloads, click_workloads, replay_workloads}) {
     std::vector<Workload> more = group();
     std::move(more.begin(), more.end(), std::back_inserter(all));
   }

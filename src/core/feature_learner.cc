@@ -99,7 +99,8 @@ FeatureLearner::Columns FeatureLearner::newton_step(const LearnerView& view,
       if (uses(b)) {
         const double moment =
             dot(std::span<const double>(slope_).first(n), view.signals.subspan(b * n, n));
-        hessian_[packed(a, b)] += moment - mean[a] * mean[b];
+        const double covariance = moment - mean[a] * mean[b];
+        hessian_[packed(a, b)] += a == b ? std::max(covariance, 0.0) : covariance;
       }
     }
   }
@@ -127,7 +128,8 @@ FeatureLearner::Columns FeatureLearner::newton_step(const LearnerView& view,
     }
     step[a] /= root[packed(a, a)];
   }
-  return step;
+  // A damaged matrix that could be loaded may have no such solution; then nothing moves.
+  return all_finite(step) ? step : Columns{};
 }
 
 void FeatureLearner::learn(const LearnerView& view, std::span<const double> probs,

@@ -189,7 +189,12 @@ Weights Evaluator::weigh(const DecisionEvent& event, const Model& model) const {
   if (!row.ok()) {
     return neither(Reason::kUnknownRanker);
   }
-  if ((*row)->law == ListLaw::kDeterministic) {
+  // Some rankers draw the first item, or sort it, too (first=sorted).
+  const bool may_sort = std::any_of((*row)->params.begin(), (*row)->params.end(),
+                                    [](const ParamSpec& spec) { return spec.name == "first"; });
+  const bool sorted_first = may_sort && !decision.prob_first.empty() && decision.items.size() > 1 &&
+                            decision.prob_first[0] >= 1.0;
+  if ((*row)->law == ListLaw::kDeterministic || sorted_first) {
     return neither(Reason::kDeterministicLog);
   }
   if (!decision.log_propensity) {

@@ -265,7 +265,7 @@ std::vector<ParamSpec> params() {
 RankerInfo auto_info() {
   return {.name = kName,
           .summary =
-              "needs no tuning: mixes klrank, counts and learners of features that it computes "
+              "Needs no tuning: mixes klrank, counts and learners of features that it computes "
               "from the log; the first item drawn, the rest sorted",
           .paper = "[Delage09] 4.2; [Vovk90]; [Herbster98]",
           .guarantee =

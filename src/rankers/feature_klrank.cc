@@ -163,7 +163,7 @@ std::vector<ParamSpec> params() {
 RankerInfo feature_klrank_info() {
   return {.name = kName,
           .summary =
-              "learns the weights of what the log says about items: picks, recency, what "
+              "Learns the weights of what the log says about items: picks, recency, what "
               "goes together, groups, links; and of the caller's features",
           .paper = "[Delage09] 3.2, 4.2; [Duchi11]; [Hazan07]",
           .guarantee =

@@ -53,7 +53,8 @@ TEST_F(Look, AnItemIsExplainedAsItWouldBeRanked) {
   ASSERT_TRUE(world_.put("shop", patch).ok());
   std::vector<ItemInput> items;
   for (const std::string& id : kIds) {
-    items.push_back({.id = id, .topics = {id < "c" ? "first" : "second"}});
+    items.push_back(
+        {.id = id, .topics = {id < "c" ? "first" : "second"}, .features = {}, .links = {}});
   }
   ASSERT_TRUE(wait_for<ItemsReply>([&](auto done) {
                 world_.engine().add_items("shop", items, done);

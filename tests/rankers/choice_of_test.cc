@@ -91,10 +91,26 @@ TEST(ChoiceOf, StepsOnItsChoicesCostWhatTheRankerBooks) {
   }
 }
 
+// The mixture's best fixed policy in hindsight is that of klrank.
+TEST(ChoiceOf, AutoNamesTheChoiceOfKlRank) {
+  Decision decision;
+  decision.items = {4, 1, 3};
+  decision.shown_count = 3;
+  decision.prior = {0.5, 0.0, -1.0};
+  const auto mixed = (*make_ranker("auto"))->choice_of(decision, 1);
+  const auto plain = (*make_ranker("klrank"))->choice_of(decision, 1);
+  ASSERT_TRUE(mixed && plain);
+  EXPECT_EQ(mixed->items, plain->items);
+  EXPECT_EQ(mixed->prior, plain->prior);
+  EXPECT_EQ(mixed->picked, plain->picked);
+  EXPECT_EQ(mixed->n, plain->n);
+}
+
 TEST(ChoiceOf, OtherRankersNameNone) {
   for (const RankerInfo& info : ranker_registry()) {
     const auto ranker = make_ranker(info.name);
-    const bool kl = info.name.find("klrank") != std::string_view::npos;
+    const bool kl = info.name == "auto" || (info.name.find("klrank") != std::string_view::npos &&
+                                            info.name != "feature-klrank");
     EXPECT_EQ((*ranker)->books_kl_cost(), kl) << info.name;
     if (!kl) {
       Decision decision;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <ostream>
 #include <string>
 
 #include "hindsight/registry.h"
@@ -18,12 +21,12 @@
 namespace hindsight {
 namespace {
 
-struct Run {
+struct Replayed {
   ReplayResult result;
   std::unique_ptr<Ranker> ranker;
 };
 
-Run run(const LibraryStream& stream, ParamMap params) {
+Replayed run(const LibraryStream& stream, ParamMap params) {
   params["choice_set"] = std::string("candidates");
   auto ranker = *make_ranker("auto", params);
   auto result = replay(stream, *ranker, {});
@@ -44,7 +47,6 @@ void expect_within_bound(const Ranker& ranker) {
   request.candidates = std::span(&item, 1);
   request.k = 1;
   const auto explanation = ranker.explain(request, Signals(), item);
-  // A list of one is refused by `rank` as it teaches nothing; with all candidates seen it is not.
   ASSERT_TRUE(explanation.ok());
   double best = std::numeric_limits<double>::infinity();
   for (const Explanation::Expert& expert : explanation->experts) {
@@ -56,7 +58,7 @@ void expect_within_bound(const Ranker& ranker) {
 }
 
 TEST(AutoReplay, PaysAtMostLnNMoreThanTheBestExpertInAGrowingLibrary) {
-  const Run done = run(make_stream(small_library()), {});
+  const Replayed done = run(make_stream(small_library()), {});
   expect_within_bound(*done.ranker);
   // Clicks come at once: what is served is what is charged.
   const auto regret = *done.ranker->regret_summary();
@@ -80,8 +82,8 @@ TEST(AutoReplay, ALinkToALaterPaperChangesNothing) {
     }
     planted.citations.close_list();
   }
-  const Run honest = run(make_stream(library), {});
-  const Run with_future = run(make_stream(planted), {});
+  const Replayed honest = run(make_stream(library), {});
+  const Replayed with_future = run(make_stream(planted), {});
   EXPECT_EQ(model_hash(*with_future.ranker), model_hash(*honest.ranker));
   EXPECT_EQ(with_future.result.metrics.kl_cost.value(), honest.result.metrics.kl_cost.value());
   EXPECT_EQ(with_future.result.metrics.ndcg.value(), honest.result.metrics.ndcg.value());
@@ -130,7 +132,7 @@ TEST_P(AutoFigures, AreReachedWithDefaultParameters) {
   options.topic_column = large ? "venue" : "topic";
   const auto library = read_citation_library(*folder, options);
   ASSERT_TRUE(library.ok());
-  const Run done = run(make_stream(*library), aim.params);
+  const Replayed done = run(make_stream(*library), aim.params);
   EXPECT_LE(done.result.metrics.kl_cost.value(), aim.kl_cost);
   EXPECT_GE(done.result.metrics.ndcg.value(), aim.ndcg);
   expect_within_bound(*done.ranker);
