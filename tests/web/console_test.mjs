@@ -171,10 +171,38 @@ test("an item is explained, and one that does not exist is not", async () => {
   await page.getByRole("heading", { name: "What the score is made of" }).waitFor();
   const item = await world.call("GET", "books/items/algebra");
   await waitForNumber(page, "#fact-picks", item.picks);
-  await page.getByText("mathematics").waitFor();
+  await page.locator(".chips").getByText("mathematics").waitFor();
   await page.locator(".u-over").waitFor();
   await world.go(page, "#/c/books/items/nobody");
   await page.getByRole("heading", { name: "Not found" }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("an item of a mixture tells what its score is made of, and which experts are listened to", async () => {
+  await world.call("PUT", "mixed", { ranker: "auto" });
+  await world.call("POST", "mixed/items", { items: BOOKS.map((id) => ({ id, topics: ["mathematics"] })) });
+  await world.traffic("mixed", BOOKS, 20);
+  const explanation = await world.call("GET", "mixed/items/algebra/explain?topic=mathematics");
+  assert.ok(explanation.experts.length > 1 && explanation.parts.length > 0);
+  const { page, problems } = await world.signedIn({}, "#/c/mixed/items/algebra");
+  const why = page.locator("section").filter({ has: page.getByRole("heading", { name: "Why it stands there" }) });
+  await why.getByText("it stands first with probability").waitFor();
+  for (const part of explanation.parts.filter((one) => Math.abs(one.contribution) > 0.01)) {
+    await why.locator(".why-parts").getByRole("rowheader", { name: part.name, exact: true }).waitFor();
+  }
+  for (const expert of explanation.experts) {
+    await why.locator(".why-experts").getByRole("rowheader", { name: expert.name, exact: true }).waitFor();
+  }
+  await why.locator(".u-over").waitFor();
+  await why.getByLabel("Among the items of").selectOption("mathematics");
+  const asked = page.waitForRequest((request) => request.url().includes("/explain?") && request.url().includes("session=s1"));
+  await why.getByLabel("Session (optional)").fill("s1");
+  await why.getByLabel("Group (optional)").focus();
+  await asked;
+  await page.screenshot({ path: path.join(screenshots, "why.png"), fullPage: true });
+  await world.go(page, "#/c/books/items/algebra");
+  await why.getByText("it stands first with probability").waitFor();
+  assert.equal(await why.locator(".why-experts").count(), 0); // klrank asks nobody
   assert.deepEqual(problems, []);
 });
 
@@ -250,7 +278,7 @@ test("names from outside stay text", async () => {
   await world.call("POST", "hostile/items", { items: [{ id: name, topics: ["<b>bold</b>"] }, { id: "plain" }] });
   const { page, problems } = await world.signedIn({}, "#/c/hostile/items");
   await page.getByRole("link", { name }).first().click();
-  await page.getByText("<b>bold</b>").waitFor();
+  await page.locator(".chips").getByText("<b>bold</b>").waitFor();
   assert.equal(await page.locator("main img, main b, main script").count(), 0);
   assert.deepEqual(problems, []);
 });

@@ -1,7 +1,7 @@
 // The one place that talks to the server. The key stays in this object: never in an address, never in storage.
 import { readEvents } from "./events";
 import type {
-  ClicksReply, Collection, CollectionWish, Decision, Evaluation, Item, ItemPage, ParamValue, PutOutcome, Ranked, Ranker, RankWish,
+  ClicksReply, Collection, CollectionWish, Decision, Evaluation, Explanation, Item, ItemPage, ParamValue, PutOutcome, Ranked, Ranker, RankWish,
   Stats,
 } from "./types";
 
@@ -79,6 +79,9 @@ export class Api {
   }
   item(name: string, id: string, signal?: AbortSignal): Promise<Item> {
     return this.get(this.path(name, "items", id), {}, signal);
+  }
+  explain(name: string, id: string, query: Query, signal?: AbortSignal): Promise<Explanation> {
+    return this.get(this.path(name, "items", id, "explain"), query, signal);
   }
   addItems(name: string, items: { id: string; topics: string[] }[]): Promise<{ added: number; updated: number }> {
     return this.send("POST", this.path(name, "items"), { items });

@@ -116,6 +116,27 @@ export interface ItemPage {
   next_cursor?: string;
 }
 
+export interface ScorePart {
+  name: string;
+  value: number | null;
+  weight: number | null;
+  contribution: number | null;
+}
+
+export interface Expert {
+  name: string;
+  weight: number;
+  prob_first: number | null;
+  cost: number | null;
+}
+
+export interface Explanation {
+  score: number | null;
+  prob_first: number | null;
+  parts: ScorePart[];
+  experts: Expert[];
+}
+
 export interface RankedItem {
   id: string;
   score: number | null;

@@ -1,5 +1,5 @@
 // The library: its best items, a look-up, a page at a time, and what one item's score is made of.
-import { onReconnect, repeat, run, type Context } from "../context";
+import { onReconnect, repeat, run, within, type Context } from "../context";
 import { fill, h } from "../dom";
 import { count, duration, figure, moment } from "../format";
 import { collectionLink, go } from "../router";
@@ -10,6 +10,7 @@ import { Plot } from "../widgets/plot";
 import { describeError, empty, failed, FormMessage, loading } from "../widgets/states";
 import { Facts } from "../widgets/tile";
 import { itemTable, topItems } from "../widgets/top_items";
+import { whyItStands } from "../widgets/why";
 
 const PAGE = 50;
 const REFRESH_MS = 3000;
@@ -95,6 +96,7 @@ function explanation(context: Context, collection: string, id: string): HTMLElem
   const plot = new Plot(`Score of ${id}`, null);
   context.signal.addEventListener("abort", () => plot.end(), { once: true });
   let shown = "";
+  let inner = new AbortController(); // of what is on the page now
 
   const set = (item: Item): void => {
     noteScores(collection, [item], Date.now());
@@ -108,7 +110,9 @@ function explanation(context: Context, collection: string, id: string): HTMLElem
     const parts = JSON.stringify([item.topics, item.features, item.links]);
     if (shown !== parts) {
       shown = parts;
-      fill(body, card(context, collection, item, facts, plot));
+      inner.abort();
+      inner = new AbortController();
+      fill(body, card(within(context, inner), collection, item, facts, plot));
     }
     const samples = scoresOf(collection, id);
     plot.set({
@@ -132,7 +136,9 @@ function card(context: Context, collection: string, item: Item, facts: Facts, pl
   const list = (title: string, none: string, values: Node[]): HTMLElement =>
     h("div", {}, h("h3", {}, title), values.length === 0 ? h("p", { class: "soft" }, none) : h("ul", { class: "chips" }, ...values.map((value) => h("li", {}, value))));
   return h("div", { class: "columns wide-left" },
-    h("section", { class: "card" }, h("h2", {}, "Score over time"), plot.element),
+    h("div", {},
+      h("section", { class: "card" }, h("h2", {}, "Score over time"), plot.element),
+      whyItStands(context, collection, item)),
     h("div", {},
       h("section", { class: "card" }, h("h2", {}, "What the score is made of"), facts.element,
         features.length > 0 && h("table", { class: "plain" }, h("caption", {}, "Features"), h("tbody", {},
