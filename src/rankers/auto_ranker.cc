@@ -72,7 +72,7 @@ class AutoRanker final : public ScoredRanker {
   /// ln of the mixture's probability of standing first, less the prior, which is added again.
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
              std::span<double> out) const override {
-    const SignalView seen = view_of(request, signals, features);
+    const SignalView seen = view_of(request, signals, use_, features);
     std::vector<double> law(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
@@ -99,7 +99,7 @@ class AutoRanker final : public ScoredRanker {
     HINDSIGHT_ASSIGN_OR_RETURN(Explanation explanation,
                                ScoredRanker::do_explain(request, signals, at));
     HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
-    const SignalView seen = view_of(request, signals, features);
+    const SignalView seen = view_of(request, signals, use_, features);
     std::vector<double> law(request.candidates.size());
     explanation.parts.clear();
     double prob = 0.0;
@@ -129,8 +129,7 @@ class AutoRanker final : public ScoredRanker {
                                const Signals& signals) override {
     LearnReport report;
     if (!feedback.clicked.empty()) {
-      const SignalView seen(signals, {.session = decision.session, .group = decision.group}, use_,
-                            decision.items, decision.features);
+      const SignalView seen = view_of(decision, signals, use_);
       for (const ItemIndex item : feedback.clicked) {
         learn_click(decision, seen, place_of(decision, item));
         ++report.learned;
@@ -169,21 +168,6 @@ class AutoRanker final : public ScoredRanker {
   }
 
  private:
-  SignalView view_of(const Request& request, const Signals& signals,
-                     const FeatureRows& features) const {
-    return {signals,
-            {.session = request.session, .group = request.group},
-            use_,
-            request.candidates,
-            features};
-  }
-
-  static void add_prior(std::span<const double> prior, std::span<double> scores) {
-    for (std::size_t i = 0; i < prior.size(); ++i) {
-      scores[i] += prior[i];
-    }
-  }
-
   /// law = what the expert's probabilities are proportional to. RETURNS: the sum
   static double law_of(const Expert& expert, const SignalView& seen, std::span<const double> prior,
                        std::span<double> law) {
@@ -247,17 +231,13 @@ class AutoRanker final : public ScoredRanker {
 };
 
 std::vector<ParamSpec> params() {
-  std::vector<ParamSpec> specs = {
-      {.name = "share",
-       .default_value = 0.0,
-       .help = "fixed share: the part of its weight that each expert gives to the others after "
-               "every click, for streams whose best expert changes; 0: none",
-       .minimum = 0.0,
-       .maximum = 0.5}};
-  for (ParamSpec& spec : signal_params()) {
-    specs.push_back(std::move(spec));
-  }
-  return specs;
+  return signal_params(
+      {{.name = "share",
+        .default_value = 0.0,
+        .help = "fixed share: the part of its weight that each expert gives to the others after "
+                "every click, for streams whose best expert changes; 0: none",
+        .minimum = 0.0,
+        .maximum = 0.5}});
 }
 
 }  // namespace

@@ -241,9 +241,7 @@ class CascadeLinTs final : public Ranker {
     const CascadeModel::View view = model_.view(features, n);
     std::vector<double> scores(n);
     products_of(view.set, view.estimate.sample(model_.width(), rng), scores);
-    for (std::size_t i = 0; i < request.prior.size(); ++i) {
-      scores[i] += request.prior[i];
-    }
+    add_prior(request.prior, scores);
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> order,
                                sort_with_random_ties(scores, request.k, rng));
     Decision decision;

@@ -45,9 +45,7 @@ class CategoryRanking final : public ScoredRanker {
     std::uint64_t updates = 0;
     for (const ItemIndex item : feedback.clicked) {
       scores = weights;
-      for (std::size_t i = 0; i < decision.prior.size(); ++i) {
-        scores[i] += decision.prior[i];
-      }
+      add_prior(decision.prior, scores);
       const std::size_t picked = place_of(decision, item);
       category_projection(scores, picked, margin_, change);
       for (std::size_t i = 0; i < n; ++i) {

@@ -216,9 +216,7 @@ class DuelRanker final : public Ranker {
     rankings.reserve(params_.rivals + 1);
     const auto add = [&](const FeatureWeights& weights, std::span<double> out) -> Result<void> {
       weights.scores(features, out);
-      for (std::size_t i = 0; i < request.prior.size(); ++i) {
-        out[i] += request.prior[i];
-      }
+      add_prior(request.prior, out);
       HINDSIGHT_ASSIGN_OR_RETURN(DocumentOrder order, sort_with_random_ties(out, n, rng));
       rankings.push_back(std::move(order));
       return {};

@@ -39,7 +39,7 @@ class FeatureKlRank final : public ScoredRanker {
   }
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
              std::span<double> out) const override {
-    learner_.scores(view_of(request, signals, features).view(), out);
+    learner_.scores(view_of(request, signals, learner_.params().use, features).view(), out);
   }
   Result<Explanation> do_explain(const Request& request, const Signals& signals,
                                  std::size_t at) const override {
@@ -47,7 +47,8 @@ class FeatureKlRank final : public ScoredRanker {
                                ScoredRanker::do_explain(request, signals, at));
     explanation.parts.clear();
     HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
-    add_parts(learner_, view_of(request, signals, features), at, 1.0, explanation.parts);
+    add_parts(learner_, view_of(request, signals, learner_.params().use, features), at, 1.0,
+              explanation.parts);
     if (!request.prior.empty()) {
       explanation.parts.push_back({.name = "prior",
                                    .value = request.prior[at],
@@ -64,17 +65,14 @@ class FeatureKlRank final : public ScoredRanker {
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& signals) override {
     const std::size_t n = decision.items.size();
-    const SignalView seen(signals, {.session = decision.session, .group = decision.group},
-                          learner_.params().use, decision.items, decision.features);
+    const SignalView seen = view_of(decision, signals, learner_.params().use);
     scores_.resize(n);
     raw_.resize(n);
     LearnReport report;
     for (const ItemIndex item : feedback.clicked) {
       const std::size_t picked = place_of(decision, item);
       learner_.scores(seen.view(), scores_);
-      for (std::size_t i = 0; i < n && !decision.prior.empty(); ++i) {
-        scores_[i] += decision.prior[i];
-      }
+      add_prior(decision.prior, scores_);
       const LossSlope slope = kl_cost(scores_, max_of(scores_), picked, raw_);
       for (double& prob : raw_) {
         prob *= slope.factor;
@@ -112,15 +110,6 @@ class FeatureKlRank final : public ScoredRanker {
   }
 
  private:
-  SignalView view_of(const Request& request, const Signals& signals,
-                     const FeatureRows& features) const {
-    return {signals,
-            {.session = request.session, .group = request.group},
-            learner_.params().use,
-            request.candidates,
-            features};
-  }
-
   FeatureLearner learner_;
   FeatureStore features_;
   std::uint64_t clicks_ = 0;
@@ -131,31 +120,27 @@ class FeatureKlRank final : public ScoredRanker {
 
 std::vector<ParamSpec> params() {
   const FeatureLearnerParams defaults;
-  std::vector<ParamSpec> specs = {
-      {.name = "rate",
-       .default_value = defaults.rate,
-       .help = "size of the AdaGrad steps on weights that items share",
-       .minimum = 0.0,
-       .maximum = 10.0},
-      {.name = "item_rate",
-       .default_value = defaults.item_rate,
-       .help = "size of the AdaGrad steps on each item's own term; 0: no such terms",
-       .minimum = 0.0,
-       .maximum = 10.0},
-      {.name = "optimiser",
-       .default_value = std::string("adagrad"),
-       .help = "of the weights of signals: AdaGrad, or online Newton steps",
-       .words = {"adagrad", "newton"}},
-      {.name = "max_move",
-       .default_value = defaults.max_move,
-       .help = "no click moves any score by more than this",
-       .minimum = 0.0,
-       .minimum_excluded = true,
-       .maximum = 1e3}};
-  for (ParamSpec& spec : signal_params()) {
-    specs.push_back(std::move(spec));
-  }
-  return specs;
+  return signal_params(
+      {{.name = "rate",
+        .default_value = defaults.rate,
+        .help = "size of the AdaGrad steps on weights that items share",
+        .minimum = 0.0,
+        .maximum = 10.0},
+       {.name = "item_rate",
+        .default_value = defaults.item_rate,
+        .help = "size of the AdaGrad steps on each item's own term; 0: no such terms",
+        .minimum = 0.0,
+        .maximum = 10.0},
+       {.name = "optimiser",
+        .default_value = std::string("adagrad"),
+        .help = "of the weights of signals: AdaGrad, or online Newton steps",
+        .words = {"adagrad", "newton"}},
+       {.name = "max_move",
+        .default_value = defaults.max_move,
+        .help = "no click moves any score by more than this",
+        .minimum = 0.0,
+        .minimum_excluded = true,
+        .maximum = 1e3}});
 }
 
 }  // namespace

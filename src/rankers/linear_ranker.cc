@@ -163,9 +163,7 @@ void LinearRanker::learn_click(const Decision& decision, std::size_t picked) {
   raw_.resize(n);
   double top = weights_.scores(features, scores_);
   if (!decision.prior.empty()) {
-    for (std::size_t i = 0; i < n; ++i) {
-      scores_[i] += decision.prior[i];
-    }
+    add_prior(decision.prior, scores_);
     top = max_of(scores_);
   }
   const double served = served_loss(decision, picked);

@@ -108,9 +108,7 @@ class OnlineMcRank final : public ScoredRanker {
     for (const ItemIndex item : feedback.clicked) {
       const Step step = schedule_.at(clicks_ + 1);
       weights_.scores(features, scores);
-      for (std::size_t i = 0; i < decision.prior.size(); ++i) {
-        scores[i] += decision.prior[i];
-      }
+      add_prior(decision.prior, scores);
       const std::size_t picked = place_of(decision, item);
       const LossSlope slope = two_class_cost(scores, picked, raw);
       weights_.step(features, raw, picked, slope, step.eta, step.radius);

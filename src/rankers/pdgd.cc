@@ -84,9 +84,7 @@ class Pdgd final : public ScoredRanker {
     const std::span<double> all_scores = scratch.values();
     weights_.scores(decision.features, all_scores);
     const std::span<double> scores = all_scores.first(shown);
-    for (std::size_t i = 0; i < shown && !decision.prior.empty(); ++i) {
-      scores[i] += decision.prior[i];
-    }
+    add_prior(decision.prior, scores);
     std::vector<double> slopes = preference_slopes(law, scores, places);
     for (double& slope : slopes) {
       slope *= step_;

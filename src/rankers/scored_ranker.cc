@@ -183,9 +183,7 @@ Result<ScoredRanker::Scored> ScoredRanker::score_candidates(const Request& reque
   score(request, signals, scored.features, scored.scores);
   scored.with_prior = options_.uses_prior && !request.prior.empty();
   if (scored.with_prior) {
-    for (std::size_t i = 0; i < n; ++i) {
-      scored.scores[i] += request.prior[i];
-    }
+    add_prior(request.prior, scored.scores);
     if (!all_finite(scored.scores)) {
       return Error{ErrorCode::kNotFinite, "a prior is too large to be added to a score", "prior"};
     }
@@ -278,6 +276,12 @@ void write_candidates(const Request& request, std::span<const double> scores,
   }
   if (!features.empty()) {
     decision.features = select_rows(features, order);
+  }
+}
+
+void add_prior(std::span<const double> prior, std::span<double> scores) {
+  for (std::size_t i = 0; i < scores.size() && !prior.empty(); ++i) {
+    scores[i] += prior[i];
   }
 }
 

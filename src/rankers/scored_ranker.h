@@ -100,6 +100,9 @@ void write_candidates(const Request& request, std::span<const double> scores,
                       const FeatureRows& features, bool with_prior,
                       std::span<const std::uint32_t> order, Decision& decision);
 
+/// Adds the caller's own scores, where there are any. REQUIRES: none, or at least one per score
+void add_prior(std::span<const double> prior, std::span<double> scores);
+
 /// RETURNS: where `item` stands in the shown list. REQUIRES: it was shown
 std::size_t place_of(const Decision& decision, ItemIndex item);
 

@@ -1,5 +1,7 @@
 #include "src/rankers/signal_view.h"
 
+#include <iterator>
+
 #include "src/core/signal_features.h"
 #include "src/rankers/scored_ranker.h"
 
@@ -13,8 +15,22 @@ SignalView::SignalView(const Signals& log, const SignalAsker& asker, const Signa
   signal_features(log, asker, use, choice, signals);
 }
 
-std::vector<ParamSpec> signal_params() {
+SignalView view_of(const Request& request, const Signals& log, const SignalUse& use,
+                   const FeatureRows& features) {
   return {
+      log, {.session = request.session, .group = request.group}, use, request.candidates, features};
+}
+
+SignalView view_of(const Decision& decision, const Signals& log, const SignalUse& use) {
+  return {log,
+          {.session = decision.session, .group = decision.group},
+          use,
+          decision.items,
+          decision.features};
+}
+
+std::vector<ParamSpec> signal_params(std::vector<ParamSpec> own) {
+  const ParamSpec shared[] = {
       {.name = "session",
        .default_value = true,
        .help = "use what the request's session has picked so far"},
@@ -28,6 +44,8 @@ std::vector<ParamSpec> signal_params() {
                "rest",
        .words = {"drawn", "sorted"}},
       choice_set_spec()};
+  own.insert(own.end(), std::begin(shared), std::end(shared));
+  return own;
 }
 
 SignalUse signal_use(const ParamMap& params) {

@@ -30,8 +30,15 @@ struct SignalView {
   LearnerView view() const { return {.items = items, .signals = signals, .terms = terms}; }
 };
 
-/// The parameters session, groups and links, true by default; first, drawn by default; choice_set.
-std::vector<ParamSpec> signal_params();
+/// Of a request, with the features that were collected for it.
+SignalView view_of(const Request& request, const Signals& log, const SignalUse& use,
+                   const FeatureRows& features);
+/// Of a decision, as the signals are now.
+SignalView view_of(const Decision& decision, const Signals& log, const SignalUse& use);
+
+/// A ranker's own parameters, then those that learners of signals share: session, groups and links,
+/// true by default; first, drawn by default; choice_set.
+std::vector<ParamSpec> signal_params(std::vector<ParamSpec> own);
 /// REQUIRES: `params` holds valid values of signal_params
 SignalUse signal_use(const ParamMap& params);
 ListLaw first_law(const ParamMap& params);
