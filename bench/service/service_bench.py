@@ -212,19 +212,24 @@ class Bench:
                  f"1 thread {rates[0]:,.0f}", rates[1] / rates[0])
 
     def memory(self, temporary):
-        folder = pathlib.Path(temporary) / "data"
+        self.memory_of(pathlib.Path(temporary) / "plain", "noregret-klrank", 0)
+        self.memory_of(pathlib.Path(temporary) / "auto", "auto", 0)
+        self.memory_of(pathlib.Path(temporary) / "links", "auto", 8)
+
+    def memory_of(self, folder, ranker, links):
         service = Service(str(self.build / "hindsight"), folder)
         count = 1_000_000
         with service.client() as client:
             books = client.collection("books")
-            books.put(ranker="noregret-klrank", memory_budget=1 << 33)
+            books.put(ranker=ranker, memory_budget=1 << 33)
             before = resident(service.process.pid)
             for first in range(0, count, 10_000):
-                books.add([f"item-{i:012d}" for i in range(first, first + 10_000)])
+                books.add([{"id": f"item-{i:012d}", "links": [f"item-{j:012d}" for j in range(max(0, i - links), i)]}
+                           for i in range(first, first + 10_000)])
             after = resident(service.process.pid)
             estimate = books.stats()["memory_bytes"]
-        self.row("memory per item, ids of 17 bytes", (after - before) / count, "bytes",
-                 f"own estimate {estimate / count:.0f}")
+        self.row(f"memory per item, ids of 17 bytes, {ranker}" + (f", {links} links" if links else ""),
+                 (after - before) / count, "bytes", f"own estimate {estimate / count:.0f}")
         service.stop()
 
 

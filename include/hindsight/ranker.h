@@ -162,6 +162,14 @@ class Ranker {
   /// is_live(item)
   virtual double item_score(ItemIndex item) const = 0;
 
+  /// About what the ranker's state takes. The default is right for one that keeps two numbers per
+  /// item.
+  virtual std::size_t memory_bytes() const;
+
+  /// How far a mixture listens to each of its experts, in the order in which `explain` names them;
+  /// empty for others.
+  virtual std::vector<float> expert_weights() const { return {}; }
+
   /// Whether `learn` uses feedback.full_order.
   virtual bool learns_rankings() const { return false; }
 

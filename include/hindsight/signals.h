@@ -99,6 +99,8 @@ class Signals {
   /// The span lives until the next event.
   std::span<const ItemIndex> session_picks(std::uint64_t session) const;
   std::size_t sessions_remembered() const { return sessions_.size(); }
+  /// About what all this takes.
+  std::size_t memory_bytes() const;
 
   /// Equal folds write equal bytes.
   void save(ByteWriter& out) const;
@@ -135,7 +137,10 @@ class Signals {
   static constexpr std::int64_t kEarliestMs = -(std::int64_t{1} << 62);
   static constexpr std::int64_t kLatestMs = (std::int64_t{1} << 62) - 1;
 
-  static void bump(Counts& counts, std::uint64_t key, std::size_t capacity);
+  /// Adds to a list, keeping count of its bytes.
+  template <class Entry>
+  void append(std::vector<Entry>& list, Entry entry);
+  void bump(Counts& counts, std::uint64_t key, std::size_t capacity);
   static std::uint32_t count_of(const Counts& counts, std::uint64_t key);
   static void put_counts(ByteWriter& out, const Counts& counts);
   static bool get_counts(ByteReader& in, std::size_t capacity, Counts& counts);
@@ -152,6 +157,7 @@ class Signals {
   bool get_item(ByteReader& in, std::uint8_t version, std::size_t item_count);
   bool get_links(ByteReader& in, std::size_t item_count, std::vector<ItemIndex>& links) const;
   bool get_picks(ByteReader& in, ItemState& state, std::size_t item_count, Relations& relations);
+  std::size_t count_list_bytes() const;
   void date_picks();
   bool dates_fit() const;
   bool get_session(ByteReader& in);
@@ -164,7 +170,8 @@ class Signals {
   std::uint32_t oldest_ = kNowhere;
   std::uint32_t newest_ = kNowhere;
   std::uint64_t total_picks_ = 0;
-  std::int64_t now_ms_;  // the latest time of any event
+  std::size_t list_bytes_ = 0;  // of neighbours, groups, links and picks of sessions
+  std::int64_t now_ms_;         // the latest time of any event
 };
 
 /// Signals as bytes, versioned and checksummed (docs/save-format.md).

@@ -128,7 +128,8 @@ void add_growing_library_command(CLI::App& experiment, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--dataset", options->datasets,
-                   "Data sets by name, 'synthetic', or 'all'; default: cora")
+                   "Data sets by name, 'synthetic', 'synthetic-change' (half-way users begin to "
+                   "want what is new), or 'all' (but the latter); default: cora")
       ->check(check_names)
       ->type_name("NAME,...");
   command

@@ -54,6 +54,10 @@ class BallWeights {
   double sparse(std::size_t j) const { return scale_ * sparse_[j]; }
   double context(std::size_t j) const { return scale_ * context_[j]; }
   double norm() const;
+  std::size_t memory_bytes() const {
+    return sizeof(double) *
+           (items_.capacity() + dense_.capacity() + sparse_.capacity() + context_.capacity());
+  }
 
   /// theta of the items is scale() * unscaled_items(). A fold of the scale into them, or a
   /// clearing, changes all of them, and then folds(), which is not saved.

@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "hindsight/types.h"
 
@@ -32,6 +34,20 @@ inline std::uint32_t context_slot(std::uint64_t key, ItemIndex item, std::size_t
   x = (x ^ (x >> 29)) * kRootOf3;
   x ^= x >> 32;
   return static_cast<std::uint32_t>(x % terms);
+}
+
+/// RETURNS: the weights of the items under a key; none without a key (0) or without terms.
+/// REQUIRES: terms <= kMaxContextTerms
+inline std::vector<std::uint32_t> context_slots(std::uint64_t key, std::span<const ItemIndex> items,
+                                                std::size_t terms) {
+  std::vector<std::uint32_t> slots;
+  if (key != 0 && terms > 0) {
+    slots.reserve(items.size());
+    for (const ItemIndex item : items) {
+      slots.push_back(context_slot(key, item, terms));
+    }
+  }
+  return slots;
 }
 
 /// RETURNS: F / sqrt(F^2 + 1). REQUIRES: feature_bound > 0

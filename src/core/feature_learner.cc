@@ -63,6 +63,9 @@ void FeatureLearner::scores(const LearnerView& view, std::span<double> out) cons
       out[i] += term(entry.slot) * entry.value;
     }
   }
+  for (std::size_t i = 0; !context_.empty() && i < view.context.size(); ++i) {
+    out[i] += static_cast<double>(context_[view.context[i]].weight);
+  }
 }
 
 FeatureLearner::Columns FeatureLearner::column_step(const LearnerView& view,
@@ -173,7 +176,13 @@ void FeatureLearner::learn(const LearnerView& view, std::span<const double> prob
     }
     move += kMaxRowLength * std::sqrt(squared);
   }
-  const double own = items_.empty() ? 0.0 : params_.item_rate;  // |slope| / sqrt(1 + ...) <= 1
+  // An item's own term: |slope| / sqrt(1 + ...) <= 1. Items that share the slot of a key move it
+  // together, but all slopes together are at most 2.
+  const bool keyed = !view.context.empty() && params_.item_rate > 0.0;
+  if (keyed) {
+    context_.resize(params_.context_terms);
+  }
+  const double own = params_.item_rate * ((items_.empty() ? 0.0 : 1.0) + (keyed ? 2.0 : 0.0));
   const double shortened = std::min(1.0, params_.max_move / std::max(move + own, 1e-300));
   for (std::size_t j = 0; j < kSignalColumns; ++j) {
     weights_[j] = bounded(weights_[j] + shortened * step[j]);
@@ -183,17 +192,24 @@ void FeatureLearner::learn(const LearnerView& view, std::span<const double> prob
         static_cast<float>(bounded(terms_[j].weight + shortened * term_gradient_[j]));
   }
   for (std::size_t i = 0; !items_.empty() && i < n; ++i) {
-    Term& term = items_[view.items[i]];
-    const double g = slope_at(i);
-    term.squares += static_cast<float>(g * g);
-    const double change =
-        params_.item_rate * g / std::sqrt(kTermSquares + static_cast<double>(term.squares));
-    term.weight = static_cast<float>(bounded(term.weight - shortened * change));
+    step_own(items_[view.items[i]], slope_at(i), shortened);
+  }
+  for (std::size_t i = 0; keyed && i < n; ++i) {
+    step_own(context_[view.context[i]], slope_at(i), shortened);
   }
 }
 
+void FeatureLearner::step_own(Term& term, double gradient, double shortened) const {
+  term.squares += static_cast<float>(gradient * gradient);
+  const double change =
+      params_.item_rate * gradient / std::sqrt(kTermSquares + static_cast<double>(term.squares));
+  term.weight = static_cast<float>(bounded(term.weight - shortened * change));
+}
+
 std::size_t FeatureLearner::memory_bytes() const {
-  return sizeof(*this) + (terms_.capacity() + items_.capacity()) * sizeof(Term);
+  return sizeof(*this) +
+         (terms_.capacity() + items_.capacity() + context_.capacity()) * sizeof(Term) +
+         (slope_.capacity() + term_gradient_.capacity()) * sizeof(double);
 }
 
 void FeatureLearner::put_terms(ByteWriter& out, const std::vector<Term>& terms) {
@@ -226,6 +242,7 @@ void FeatureLearner::save(ByteWriter& out) const {
   out.put(params_.newton ? std::span<const double>(hessian_) : std::span<const double>(squares_));
   put_terms(out, terms_);
   put_terms(out, items_);
+  put_terms(out, context_);
 }
 
 Result<void> FeatureLearner::load(ByteReader& in, std::size_t item_count) {
@@ -237,8 +254,10 @@ Result<void> FeatureLearner::load(ByteReader& in, std::size_t item_count) {
   const std::size_t length = params_.newton ? hessian_.size() : squares_.size();
   if (!in.ok() || weights.size() != kSignalColumns || sums.size() != length ||
       !all_within(weights, -kMaxWeight, kMaxWeight) || !all_finite(sums) ||
-      !get_terms(in, terms_) || !get_terms(in, items_) || terms_.size() > kTerms ||
-      items_.size() != (params_.item_rate > 0.0 ? item_count : 0)) {
+      !get_terms(in, terms_) || !get_terms(in, items_) || !get_terms(in, context_) ||
+      terms_.size() > kTerms || items_.size() != (params_.item_rate > 0.0 ? item_count : 0) ||
+      (!context_.empty() &&
+       (context_.size() != params_.context_terms || params_.item_rate == 0.0))) {
     return corrupt;
   }
   for (std::size_t j = 0; j < kSignalColumns; ++j) {

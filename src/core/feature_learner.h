@@ -1,5 +1,6 @@
 // FeatureLearner: scores that are linear in what the log says of an item, in the caller's features
-// and in a term of each item's own, learned click by click on the K-L cost of [Delage09] 3.2.
+// and in a term of each item's own, learned click by click on the K-L cost of [Delage09] 3.2. Under
+// a context key an item has one more term (src/core/context_terms.h).
 //
 // The few weights of signal columns are shared by all items and are moved either by AdaGrad steps
 // ([Duchi11]: rate * gradient / root of the sum of its squares, for each coordinate) or by online
@@ -34,16 +35,18 @@ class ByteWriter;
 /// Phi of a choice set: a view.
 struct LearnerView {
   std::span<const ItemIndex> items;
-  std::span<const double> signals;  // signal_features of the items
-  const TermRows& terms;            // of the items
+  std::span<const double> signals;              // signal_features of the items
+  const TermRows& terms;                        // of the items
+  std::span<const std::uint32_t> context = {};  // a slot for each, perhaps shared; empty: no key
 };
 
 struct FeatureLearnerParams {
   double rate = 0.5;       // of signal columns and of the caller's features
-  double item_rate = 1.0;  // 0: items have no terms of their own
+  double item_rate = 1.0;  // 0: items have no terms of their own, under no key either
   bool newton = false;     // on signal columns
   double max_move = 8.0;
   SignalUse use = {};  // columns of other kinds have weight zero
+  std::size_t context_terms = 0;
 };
 
 class FeatureLearner {
@@ -55,7 +58,8 @@ class FeatureLearner {
   const FeatureLearnerParams& params() const { return params_; }
   void grow_items(std::size_t count);
 
-  /// out = Phi theta. REQUIRES: view.items.size() == out.size(), items known
+  /// out = Phi theta. REQUIRES: view.items.size() == out.size(), items known, slots below
+  /// context_terms
   void scores(const LearnerView& view, std::span<double> out) const;
 
   /// One step. `probs` is the softmax of the scores (priors included) under which the cost was
@@ -65,6 +69,9 @@ class FeatureLearner {
   double weight(std::size_t column) const { return weights_[column]; }
   double item_term(ItemIndex item) const { return item < items_.size() ? items_[item].weight : 0; }
   double term(std::uint32_t slot) const { return slot < terms_.size() ? terms_[slot].weight : 0; }
+  double context_term(std::uint32_t slot) const {
+    return slot < context_.size() ? context_[slot].weight : 0;
+  }
   std::size_t memory_bytes() const;
 
   void save(ByteWriter& out) const;
@@ -85,6 +92,8 @@ class FeatureLearner {
                       const Columns& gradient);
   Columns newton_step(const LearnerView& view, std::span<const double> probs,
                       const Columns& gradient);
+  /// The step of an item's own term, or of that under a key.
+  void step_own(Term& term, double gradient, double shortened) const;
   static void put_terms(ByteWriter& out, const std::vector<Term>& terms);
   static bool get_terms(ByteReader& in, std::vector<Term>& terms);
 
@@ -94,6 +103,7 @@ class FeatureLearner {
   Packed hessian_{};   // of Newton, its lower half
   std::vector<Term> terms_;
   std::vector<Term> items_;
+  std::vector<Term> context_;  // made when the first click under a key is learned
   std::vector<double> slope_;  // scratch of learn
   std::vector<double> term_gradient_;
 };

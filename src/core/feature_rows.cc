@@ -88,22 +88,40 @@ void FeatureStore::put(const Item& item) {
   if (item.index == rows_.size()) {
     rows_.emplace_back();
   }
-  rows_[item.index] = {item.dense, item.sparse_index, item.sparse_value};
+  set(item.index, {item.dense, item.sparse_index, item.sparse_value});
+}
+
+std::size_t FeatureStore::Row::memory_bytes() const {
+  constexpr std::size_t kAllocation = 16;  // what the heap adds
+  return sizeof(Row) + 4 * kAllocation + dense.capacity() * sizeof(double) +
+         sparse_index.capacity() * sizeof(std::uint32_t) + sparse_value.capacity() * sizeof(double);
+}
+
+const FeatureStore::Row& FeatureStore::row_of(ItemIndex item) const {
+  static const Row none;
+  return rows_[item] == nullptr ? none : *rows_[item];
+}
+
+void FeatureStore::set(ItemIndex item, Row row) {
+  row_bytes_ -= rows_[item] == nullptr ? 0 : rows_[item]->memory_bytes();
+  rows_[item] = row.empty() ? nullptr : std::make_unique<const Row>(std::move(row));
+  row_bytes_ += rows_[item] == nullptr ? 0 : rows_[item]->memory_bytes();
 }
 
 FeatureRows FeatureStore::rows_of(std::span<const ItemIndex> items) const {
   FeatureRows out;
   bool any_sparse = false;
   for (const ItemIndex item : items) {
-    out.dense_dim = std::max(out.dense_dim, rows_[item].dense.size());
-    any_sparse = any_sparse || !rows_[item].sparse_index.empty();
+    const Row& row = row_of(item);
+    out.dense_dim = std::max(out.dense_dim, row.dense.size());
+    any_sparse = any_sparse || !row.sparse_index.empty();
   }
   out.dense.reserve(items.size() * out.dense_dim);
   if (any_sparse) {
     out.row_begin.push_back(0);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const Row& row = rows_[items[i]];
+    const Row& row = row_of(items[i]);
     out.dense.insert(out.dense.end(), row.dense.begin(), row.dense.end());
     out.dense.resize((i + 1) * out.dense_dim, 0.0);
     if (any_sparse) {
@@ -119,7 +137,8 @@ FeatureRows FeatureStore::rows_of(std::span<const ItemIndex> items) const {
 
 void FeatureStore::save(ByteWriter& out) const {
   out.put(static_cast<std::uint64_t>(rows_.size()));
-  for (const Row& row : rows_) {
+  for (ItemIndex item = 0; item < rows_.size(); ++item) {
+    const Row& row = row_of(item);
     out.put(row.dense);
     out.put(row.sparse_index);
     out.put(row.sparse_value);
@@ -129,6 +148,7 @@ void FeatureStore::save(ByteWriter& out) const {
 Result<void> FeatureStore::load(ByteReader& in) {
   std::uint64_t count = 0;
   rows_.clear();
+  row_bytes_ = 0;
   in.get(count);
   for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
     Row row;
@@ -144,7 +164,8 @@ Result<void> FeatureStore::load(ByteReader& in) {
     if (!check_feature_rows(one, 1, "features").ok()) {
       return Error{ErrorCode::kCorrupt, "the saved features do not fit together", "features"};
     }
-    rows_.push_back(std::move(row));
+    rows_.emplace_back();
+    set(static_cast<ItemIndex>(i), std::move(row));
   }
   return in.check("features");
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ class FeatureStore {
   /// REQUIRES: item.index is below the size, or equal to it (then the store grows)
   void put(const Item& item);
   std::size_t size() const { return rows_.size(); }
+  /// About what the features take.
+  std::size_t memory_bytes() const { return rows_.capacity() * sizeof(rows_[0]) + row_bytes_; }
 
   /// RETURNS: one row per item, padded with zeros to the longest.
   FeatureRows rows_of(std::span<const ItemIndex> items) const;
@@ -48,8 +51,17 @@ class FeatureStore {
     std::vector<double> dense;
     std::vector<std::uint32_t> sparse_index;
     std::vector<double> sparse_value;
+
+    bool empty() const { return dense.empty() && sparse_index.empty(); }
+    std::size_t memory_bytes() const;
   };
-  std::vector<Row> rows_;
+  /// RETURNS: an empty row for an item without features.
+  const Row& row_of(ItemIndex item) const;
+  /// REQUIRES: item < size()
+  void set(ItemIndex item, Row row);
+
+  std::vector<std::unique_ptr<const Row>> rows_;  // null: no features
+  std::size_t row_bytes_ = 0;
 };
 
 }  // namespace hindsight

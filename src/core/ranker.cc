@@ -463,6 +463,8 @@ std::optional<Choice> Ranker::choice_of(const Decision& /*decision*/, ItemIndex 
   return std::nullopt;
 }
 
+std::size_t Ranker::memory_bytes() const { return live_.size() * (1 + 2 * sizeof(double)); }
+
 std::optional<RegretSummary> Ranker::regret_summary() const {
   const RegretAccount* account = regret();
   if (account == nullptr) {

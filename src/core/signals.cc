@@ -42,7 +42,11 @@ void Signals::set_links(ItemIndex item, std::span<const ItemIndex> links) {
     }
   }
   if (!kept.empty() || items_[item].relations != kNowhere) {
-    relations_of(item).links = std::move(kept);
+    std::vector<ItemIndex>& now = relations_of(item).links;
+    kept.shrink_to_fit();
+    list_bytes_ += kept.capacity() * sizeof(ItemIndex);
+    list_bytes_ -= now.capacity() * sizeof(ItemIndex);
+    now = std::move(kept);
   }
 }
 
@@ -84,6 +88,13 @@ double Signals::fade(std::size_t which, std::uint64_t picks_ago) const {
   return std::min(1.0, det_exp(-half_lives * kLn2));
 }
 
+template <class Entry>
+void Signals::append(std::vector<Entry>& list, Entry entry) {
+  list_bytes_ -= list.capacity() * sizeof(Entry);
+  list.push_back(entry);
+  list_bytes_ += list.capacity() * sizeof(Entry);
+}
+
 void Signals::bump(Counts& counts, std::uint64_t key, std::size_t capacity) {
   const auto same = [key](const Count& count) { return count.key == key; };
   if (const auto at = std::find_if(counts.begin(), counts.end(), same); at != counts.end()) {
@@ -94,7 +105,7 @@ void Signals::bump(Counts& counts, std::uint64_t key, std::size_t capacity) {
     const auto rarer = [](const Count& a, const Count& b) { return a.count < b.count; };
     counts.erase(std::min_element(counts.begin(), counts.end(), rarer));
   }
-  counts.push_back({key, 1});
+  append(counts, Count{key, 1});
 }
 
 void Signals::join_session(Session& session, ItemIndex item) {
@@ -112,7 +123,7 @@ void Signals::join_session(Session& session, ItemIndex item) {
   if (picks.size() == params_.picks_per_session) {
     picks.erase(picks.begin());
   }
-  picks.push_back(item);
+  append(picks, item);
 }
 
 Signals::Relations& Signals::relations_of(ItemIndex item) {
@@ -229,6 +240,14 @@ std::span<const ItemIndex> Signals::links(ItemIndex item) const {
 std::span<const ItemIndex> Signals::session_picks(std::uint64_t session) const {
   const auto at = session_slot_.find(session);
   return at == session_slot_.end() ? std::span<const ItemIndex>() : sessions_[at->second].picks;
+}
+
+std::size_t Signals::memory_bytes() const {
+  constexpr std::size_t kAllocation = 16;  // what the heap adds to a list
+  constexpr std::size_t kHashEntry = 48;
+  return items_.capacity() * sizeof(ItemState) +
+         relations_.capacity() * (sizeof(Relations) + 3 * kAllocation) +
+         sessions_.capacity() * (sizeof(Session) + kAllocation + kHashEntry) + list_bytes_;
 }
 
 }  // namespace hindsight

@@ -183,6 +183,20 @@ bool Signals::get_session(ByteReader& in) {
   return true;
 }
 
+std::size_t Signals::count_list_bytes() const {
+  std::size_t bytes = 0;
+  const auto count = [&bytes](const auto& list) { bytes += list.capacity() * sizeof(list[0]); };
+  for (const Relations& relations : relations_) {
+    count(relations.neighbours);
+    count(relations.groups);
+    count(relations.links);
+  }
+  for (const Session& session : sessions_) {
+    count(session.picks);
+  }
+  return bytes;
+}
+
 Result<void> Signals::load(ByteReader& in) {
   const Error corrupt{ErrorCode::kCorrupt,
                       "the saved signals are truncated or damaged; use an older copy", ""};
@@ -236,6 +250,7 @@ Result<void> Signals::load(ByteReader& in) {
       return corrupt;
     }
   }
+  loaded.list_bytes_ = loaded.count_list_bytes();
   *this = std::move(loaded);
   return {};
 }

@@ -54,7 +54,7 @@ struct RankerChoice {
 Result<RankerChoice> complete_choice(const RankerChoice& choice);
 
 struct CollectionConfig {
-  std::string ranker = "klrank";
+  std::string ranker = "auto";
   ParamMap params;         // completed by defaults once the collection exists
   std::uint64_t seed = 0;  // never changes
   std::int64_t window_ms = 30LL * 60 * 1000;
@@ -232,6 +232,7 @@ struct CurvePoint {
   std::optional<Hindsight> hindsight = {};  // only where it was measured
   ArmStats ranker_arm = {};                 // since the collection was made
   ArmStats control_arm = {};
+  std::vector<float> expert_weights = {};  // Ranker::expert_weights; empty where it was measured
 
   /// RETURNS: how much more was paid, at the moments of learning, than the best fixed policy would
   /// have; none where it was not measured.

@@ -107,6 +107,7 @@ void Collection::measure() {
     return;
   }
   measuring->point.hindsight = **hindsight;
+  measuring->point.expert_weights.clear();  // the fold's own points have them
   append(make_event(MeasuredEvent{.point = measuring->point}),
          [self = shared_from_this()](const Result<Applied>& /*applied*/) {
            self->measuring_ = false;

@@ -102,19 +102,31 @@ std::vector<CurvePoint> Curves::pick(std::size_t count) const {
 }
 
 std::uint64_t Curves::memory_bytes() const {
-  return (points_.capacity() + measured_.capacity()) * sizeof(CurvePoint);
+  const std::size_t weights = points_.empty() ? 0 : points_.back().expert_weights.size();
+  return (points_.capacity() + measured_.capacity()) * sizeof(CurvePoint) +
+         points_.size() * weights * sizeof(float);
 }
 
 void Curves::save(ByteWriter& out) const {
   out.put(stride_);
   put_points(out, points_);
   put_points(out, measured_);
+  for (const CurvePoint& point : points_) {
+    out.put(point.expert_weights);
+  }
 }
 
-bool Curves::load(ByteReader& in) {
+bool Curves::load(ByteReader& in, bool with_experts) {
   in.get(stride_);
   if (!get_points(in, points_) || !get_points(in, measured_) || stride_ == 0) {
     return false;
+  }
+  const auto is_share = [](float weight) { return weight >= 0.0F && weight <= 1.0F; };
+  for (std::size_t i = 0; with_experts && i < points_.size(); ++i) {
+    std::vector<float>& weights = points_[i].expert_weights;
+    if (!in.get(weights) || !std::all_of(weights.begin(), weights.end(), is_share)) {
+      return false;
+    }
   }
   // Or thinning them would not end.
   const auto not_after = [](const CurvePoint& a, const CurvePoint& b) {

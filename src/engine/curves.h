@@ -38,8 +38,9 @@ class Curves {
   std::uint64_t memory_bytes() const;
 
   void save(ByteWriter& out) const;
-  /// RETURNS: false for bytes that make no sense.
-  bool load(ByteReader& in);
+  /// `with_experts`: saved when points had weights of experts. RETURNS: false for bytes that make
+  /// no sense.
+  bool load(ByteReader& in, bool with_experts);
 
  private:
   std::uint64_t stride_ = 1;

@@ -73,6 +73,7 @@ void Fold::save(ByteWriter& out) const {
 Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
   constexpr std::uint32_t kWithCurves = 3;
   constexpr std::uint32_t kWithRankings = 4;
+  constexpr std::uint32_t kWithExperts = 5;
   partial_ = format < kWithCurves;
   const Error corrupt{ErrorCode::kCorrupt, "the saved joins do not fit together", ""};
   in.get(position_);
@@ -98,7 +99,7 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
       !seen_.load(in) || !decisions_.load(in, format < kWithRankings)) {
     return corrupt;
   }
-  if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in))) {
+  if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in, format >= kWithExperts))) {
     return corrupt;
   }
   limit_cache();
@@ -147,7 +148,8 @@ CurvePoint Fold::point(const Model& model) const {
           .cost = model.ranker().regret_summary(),
           .hindsight = {},
           .ranker_arm = ranker_arm_,
-          .control_arm = control_arm_};
+          .control_arm = control_arm_,
+          .expert_weights = model.ranker().expert_weights()};
 }
 
 std::vector<CurvePoint> Fold::history(const Model& model, std::size_t count) const {

@@ -71,14 +71,10 @@ std::span<const ItemIndex> Model::topic(std::uint32_t number) const {
 }
 
 std::uint64_t Model::memory_bytes() const {
-  // What a per-item ranker and the signals hold for an item: weight, sum, flag, counts.
-  constexpr std::uint64_t kRankerAndSignals = 8 + 8 + 1 + 64;
-  constexpr std::uint64_t kRelations = 1024;  // neighbours and groups of an item that was picked
   return ids_.memory_bytes() + topics_.memory_bytes() + columns_.memory_bytes() +
          infos_.capacity() * sizeof(std::shared_ptr<const ItemInfo>) + info_bytes_ +
-         ids_.size() * kRankerAndSignals +
-         topic_items_.capacity() * sizeof(std::vector<ItemIndex>) +
-         std::min<std::uint64_t>(signals_.total_picks(), ids_.size()) * kRelations;
+         ranker_->memory_bytes() + signals_.memory_bytes() +
+         topic_items_.capacity() * sizeof(std::vector<ItemIndex>);
 }
 
 Item Model::ranker_item(ItemIndex item, const ItemInfo* info, bool with_links) const {

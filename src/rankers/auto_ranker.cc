@@ -5,6 +5,7 @@
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/core/choice_objective.h"
+#include "src/core/context_terms.h"
 #include "src/core/det_math.h"
 #include "src/core/expert_mixture.h"
 #include "src/core/feature_rows.h"
@@ -27,10 +28,10 @@ constexpr double kTiny = 1e-280;
 
 class AutoRanker final : public ScoredRanker {
  public:
-  AutoRanker(ListOptions list, const SignalUse& use, double share)
+  AutoRanker(ListOptions list, const Sight& sight, double share)
       : ScoredRanker(std::move(list)),
-        use_(use),
-        experts_(make_experts(use)),
+        sight_(sight),
+        experts_(make_experts(sight)),
         mixture_(experts_.size(), share),
         account_(*StepSchedule::make({.alpha = kReferenceAlpha}, true),
                  mixture_.cost_bound() /* ln N, before the first click */) {}
@@ -54,25 +55,47 @@ class AutoRanker final : public ScoredRanker {
     }
     return score;
   }
+  std::size_t memory_bytes() const override {
+    std::size_t bytes = items_added() + features_.memory_bytes();
+    for (const auto& expert : experts_) {
+      bytes += expert->memory_bytes();
+    }
+    return bytes;
+  }
+  std::vector<float> expert_weights() const override {
+    std::vector<float> weights;
+    for (std::size_t k = 0; k < experts_.size(); ++k) {
+      weights.push_back(static_cast<float>(mixture_.weight(k)));
+    }
+    return weights;
+  }
   const RegretAccount* regret() const override { return &account_; }
   bool books_kl_cost() const override { return true; }
-  /// The best fixed policy in hindsight is that of klrank: one weight per item.
+  /// The best fixed policy in hindsight is that of klrank: one weight per item, and one more under
+  /// a context key.
   std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const override {
     Choice choice{
-        .prior = decision.prior, .n = decision.items.size(), .picked = place_of(decision, clicked)};
+        .prior = decision.prior,
+        .context = context_slots(decision.context_key, decision.items, sight_.context_terms),
+        .n = decision.items.size(),
+        .picked = place_of(decision, clicked)};
     choice.items = decision.items;
+    if (!choice.context.empty()) {
+      choice.factor = context_factor(kFeatureBound);
+    }
     return choice;
   }
 
  protected:
   Result<FeatureRows> collect_features(const Request& request) const override {
+    HINDSIGHT_RETURN_IF_ERROR(check_context_key(request, sight_.context_terms));
     return request.features == nullptr ? features_.rows_of(request.candidates) : *request.features;
   }
 
   /// ln of the mixture's probability of standing first, less the prior, which is added again.
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
              std::span<double> out) const override {
-    const SignalView seen = view_of(request, signals, use_, features);
+    const SignalView seen = view_of(request, signals, sight_, features);
     std::vector<double> law(out.size());
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t k = 0; k < experts_.size(); ++k) {
@@ -99,7 +122,7 @@ class AutoRanker final : public ScoredRanker {
     HINDSIGHT_ASSIGN_OR_RETURN(Explanation explanation,
                                ScoredRanker::do_explain(request, signals, at));
     HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
-    const SignalView seen = view_of(request, signals, use_, features);
+    const SignalView seen = view_of(request, signals, sight_, features);
     std::vector<double> law(request.candidates.size());
     explanation.parts.clear();
     double prob = 0.0;
@@ -129,7 +152,7 @@ class AutoRanker final : public ScoredRanker {
                                const Signals& signals) override {
     LearnReport report;
     if (!feedback.clicked.empty()) {
-      const SignalView seen = view_of(decision, signals, use_);
+      const SignalView seen = view_of(decision, signals, sight_);
       for (const ItemIndex item : feedback.clicked) {
         learn_click(decision, seen, place_of(decision, item));
         ++report.learned;
@@ -220,7 +243,7 @@ class AutoRanker final : public ScoredRanker {
     account_.book(step, mixture_.learn(costs_), served, gradient_norm2);
   }
 
-  SignalUse use_;
+  Sight sight_;
   Experts experts_;
   ExpertMixture mixture_;
   RegretAccount account_;
@@ -257,7 +280,7 @@ RankerInfo auto_info() {
           .assumptions =
               "costs are those at the moment of learning, of the choice among the shown items; a "
               "feature "
-              "row longer than 4 is scaled to 4; context keys are ignored; gives up Proposition "
+              "row longer than 4 is scaled to 4; gives up Proposition "
               "A.1 and "
               "Remark 3.1 below the first slot",
           .law = ListLaw::kFirstSlot,
@@ -266,7 +289,7 @@ RankerInfo auto_info() {
             return std::unique_ptr<Ranker>(std::make_unique<AutoRanker>(
                 ListOptions{
                     .name = kName, .law = first_law(params), .choice_set = choice_set_of(params)},
-                signal_use(params), number(params, "share")));
+                sight_of(params), number(params, "share")));
           }};
 }
 

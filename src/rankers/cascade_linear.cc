@@ -154,6 +154,8 @@ class CascadeModel {
     return sum;
   }
 
+  /// Of the items' features, which are kept twice.
+  std::size_t memory_bytes() const { return 2 * store_.memory_bytes(); }
   Description describe(std::size_t items) const {
     return {{"items", std::to_string(items)},
             {"features", std::to_string(estimate_.dim())},
@@ -198,6 +200,9 @@ class CascadeLinUcb final : public ScoredRanker {
 
   Description describe() const override { return model_.describe(items_live()); }
   double item_score(ItemIndex item) const override { return model_.worth(item); }
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + model_.memory_bytes();
+  }
 
  protected:
   Result<FeatureRows> collect_features(const Request& request) const override {
@@ -230,6 +235,9 @@ class CascadeLinTs final : public Ranker {
 
   Description describe() const override { return model_.describe(items_live()); }
   double item_score(ItemIndex item) const override { return model_.worth(item); }
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + model_.memory_bytes();
+  }
 
  protected:
   /// How likely a list is, is an integral over all theta that nobody can write down: no law is

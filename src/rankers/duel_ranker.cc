@@ -85,6 +85,9 @@ class DuelRanker final : public Ranker {
             {"steps taken", std::to_string(steps_)},
             {"length of the weights", pretty(weights_.norm())}};
   }
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + source_.memory_bytes();
+  }
   double item_score(ItemIndex item) const override {
     double score = 0.0;
     weights_.scores(source_.rows_of(std::span(&item, 1)), std::span(&score, 1));

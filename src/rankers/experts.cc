@@ -4,6 +4,7 @@
 
 #include "src/core/ball_weights.h"
 #include "src/core/check.h"
+#include "src/core/context_terms.h"
 #include "src/core/step_schedule.h"
 
 namespace hindsight {
@@ -32,35 +33,50 @@ class CountExpert final : public Expert {
   std::size_t column_;
 };
 
-/// [Delage09] Table 1 on one weight per item.
+/// [Delage09] Table 1 on one weight per item, and one more under a context key: as klrank.
 class GperExpert final : public Expert {
  public:
-  explicit GperExpert(double alpha, std::string name)
-      : Expert(std::move(name)), schedule_(*StepSchedule::make({.alpha = alpha}, true)) {}
+  GperExpert(double alpha, std::size_t context_terms, std::string name)
+      : Expert(std::move(name)),
+        schedule_(*StepSchedule::make({.alpha = alpha}, true)),
+        context_terms_(context_terms) {}
 
   void grow_items(std::size_t count) override { weights_.grow_items(count); }
   void scores(const LearnerView& view, std::span<double> out) const override {
-    weights_.scores({.items = view.items, .rows = nullptr, .n = view.items.size()}, out);
+    weights_.scores(phi(view), out);
   }
   double learn(const LearnerView& view, const ExpertLaw& law) override {
     const Step step = schedule_.at(law.click);
-    return weights_.step({.items = view.items, .rows = nullptr, .n = view.items.size()}, law.probs,
-                         law.picked, {.loss = 0.0, .factor = 1.0, .picked_extra = -1.0}, step.eta,
-                         step.radius);
+    if (!view.context.empty()) {
+      weights_.grow_context(context_terms_);
+    }
+    return weights_.step(phi(view), law.probs, law.picked,
+                         {.loss = 0.0, .factor = 1.0, .picked_extra = -1.0}, step.eta, step.radius);
   }
   double item_score(ItemIndex item) const override { return weights_.item(item); }
+  std::size_t memory_bytes() const override { return weights_.memory_bytes(); }
   void save(ByteWriter& out) const override { weights_.save(out); }
   Result<void> load(ByteReader& in, std::size_t item_count) override {
     HINDSIGHT_RETURN_IF_ERROR(weights_.load(in));
     if (weights_.item_count() != item_count || weights_.dense_count() != 0 ||
-        weights_.sparse_count() != 0 || weights_.context_count() != 0) {
+        weights_.sparse_count() != 0 ||
+        (weights_.context_count() != 0 && weights_.context_count() != context_terms_)) {
       return Error{ErrorCode::kCorrupt, "the saved weights do not fit the items", "weights"};
     }
     return {};
   }
 
  private:
+  static ChoiceFeatures phi(const LearnerView& view) {
+    return {.items = view.items,
+            .rows = nullptr,
+            .n = view.items.size(),
+            .context = view.context,
+            .context_factor = view.context.empty() ? 1.0 : context_factor(kFeatureBound)};
+  }
+
   StepSchedule schedule_;
+  std::size_t context_terms_;
   BallWeights weights_;
 };
 
@@ -78,6 +94,7 @@ class FeatureExpert final : public Expert {
     return 0.0;
   }
   double item_score(ItemIndex item) const override { return learner_.item_term(item); }
+  std::size_t memory_bytes() const override { return learner_.memory_bytes(); }
   const FeatureLearner* learner() const override { return &learner_; }
   void save(ByteWriter& out) const override { learner_.save(out); }
   Result<void> load(ByteReader& in, std::size_t item_count) override {
@@ -90,16 +107,21 @@ class FeatureExpert final : public Expert {
 
 }  // namespace
 
-Experts make_experts(const SignalUse& use) {
+Experts make_experts(const Sight& sight) {
   constexpr std::size_t kAllPicks = 0;
   constexpr std::size_t kPicksOfLate = 2;
+  const SignalUse& use = sight.use;
   const SignalUse picks_only{.session = false, .group = false, .links = false};
   Experts experts;
-  const auto features = [&](const char* name, const FeatureLearnerParams& params) {
+  const auto klrank = [&](double alpha, const char* name) {
+    experts.push_back(std::make_unique<GperExpert>(alpha, sight.context_terms, name));
+  };
+  const auto features = [&](const char* name, FeatureLearnerParams params) {
+    params.context_terms = sight.context_terms;
     experts.push_back(std::make_unique<FeatureExpert>(name, params));
   };
-  experts.push_back(std::make_unique<GperExpert>(kReferenceAlpha, "klrank, alpha 3"));
-  experts.push_back(std::make_unique<GperExpert>(1.0, "klrank, alpha 1"));
+  klrank(kReferenceAlpha, "klrank, alpha 3");
+  klrank(1.0, "klrank, alpha 1");
   experts.push_back(std::make_unique<UniformExpert>());
   experts.push_back(std::make_unique<CountExpert>(kAllPicks));
   experts.push_back(std::make_unique<CountExpert>(kPicksOfLate));

@@ -14,6 +14,7 @@
 #include "src/core/bytes.h"
 #include "src/core/feature_learner.h"
 #include "src/core/losses.h"
+#include "src/rankers/signal_view.h"
 
 namespace hindsight {
 
@@ -39,6 +40,7 @@ class Expert {
   virtual double learn(const LearnerView& /*view*/, const ExpertLaw& /*law*/) { return 0.0; }
   /// Outside any request.
   virtual double item_score(ItemIndex /*item*/) const { return 0.0; }
+  virtual std::size_t memory_bytes() const { return 0; }
   /// The learner of features inside, if there is one.
   virtual const FeatureLearner* learner() const { return nullptr; }
 
@@ -56,7 +58,8 @@ class Expert {
 using Experts = std::vector<std::unique_ptr<Expert>>;
 
 /// All experts of `auto`, of which the first is GPER KLRank with kReferenceAlpha.
-Experts make_experts(const SignalUse& use);
+Experts make_experts(const Sight& sight);
 inline constexpr double kReferenceAlpha = 3.0;
+inline constexpr double kFeatureBound = 1.0;  // F of KLRank on weights of items
 
 }  // namespace hindsight

@@ -19,7 +19,9 @@ constexpr const char* kName = "feature-klrank";
 class FeatureKlRank final : public ScoredRanker {
  public:
   FeatureKlRank(ListOptions list, const FeatureLearnerParams& params)
-      : ScoredRanker(std::move(list)), learner_(params) {}
+      : ScoredRanker(std::move(list)),
+        sight_{.use = params.use, .context_terms = params.context_terms},
+        learner_(params) {}
 
   Description describe() const override {
     Description lines = {{"items", std::to_string(items_live())},
@@ -32,14 +34,18 @@ class FeatureKlRank final : public ScoredRanker {
     return lines;
   }
   double item_score(ItemIndex item) const override { return learner_.item_term(item); }
+  std::size_t memory_bytes() const override {
+    return items_added() + learner_.memory_bytes() + features_.memory_bytes();
+  }
 
  protected:
   Result<FeatureRows> collect_features(const Request& request) const override {
+    HINDSIGHT_RETURN_IF_ERROR(check_context_key(request, sight_.context_terms));
     return request.features == nullptr ? features_.rows_of(request.candidates) : *request.features;
   }
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
              std::span<double> out) const override {
-    learner_.scores(view_of(request, signals, learner_.params().use, features).view(), out);
+    learner_.scores(view_of(request, signals, sight_, features).view(), out);
   }
   Result<Explanation> do_explain(const Request& request, const Signals& signals,
                                  std::size_t at) const override {
@@ -47,8 +53,7 @@ class FeatureKlRank final : public ScoredRanker {
                                ScoredRanker::do_explain(request, signals, at));
     explanation.parts.clear();
     HINDSIGHT_ASSIGN_OR_RETURN(const FeatureRows features, collect_features(request));
-    add_parts(learner_, view_of(request, signals, learner_.params().use, features), at, 1.0,
-              explanation.parts);
+    add_parts(learner_, view_of(request, signals, sight_, features), at, 1.0, explanation.parts);
     if (!request.prior.empty()) {
       explanation.parts.push_back({.name = "prior",
                                    .value = request.prior[at],
@@ -65,7 +70,7 @@ class FeatureKlRank final : public ScoredRanker {
   Result<LearnReport> do_learn(const Decision& decision, const Feedback& feedback,
                                const Signals& signals) override {
     const std::size_t n = decision.items.size();
-    const SignalView seen = view_of(decision, signals, learner_.params().use);
+    const SignalView seen = view_of(decision, signals, sight_);
     scores_.resize(n);
     raw_.resize(n);
     LearnReport report;
@@ -110,6 +115,7 @@ class FeatureKlRank final : public ScoredRanker {
   }
 
  private:
+  Sight sight_;
   FeatureLearner learner_;
   FeatureStore features_;
   std::uint64_t clicks_ = 0;
@@ -156,11 +162,11 @@ RankerInfo feature_klrank_info() {
               "own, but inside auto its cost is within ln N of the best expert's",
           .assumptions =
               "AdaGrad's regret bound [Duchi11] holds for as long as no step is "
-              "shortened; a feature row longer than 4 is scaled to 4; context keys are "
-              "ignored",
+              "shortened; a feature row longer than 4 is scaled to 4",
           .law = ListLaw::kFirstSlot,
           .params = params(),
           .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
+            const Sight sight = sight_of(params);
             return std::unique_ptr<Ranker>(std::make_unique<FeatureKlRank>(
                 ListOptions{
                     .name = kName, .law = first_law(params), .choice_set = choice_set_of(params)},
@@ -168,7 +174,8 @@ RankerInfo feature_klrank_info() {
                                      .item_rate = number(params, "item_rate"),
                                      .newton = word(params, "optimiser") == "newton",
                                      .max_move = number(params, "max_move"),
-                                     .use = signal_use(params)}));
+                                     .use = sight.use,
+                                     .context_terms = sight.context_terms}));
           }};
 }
 

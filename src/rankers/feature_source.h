@@ -32,6 +32,7 @@ class FeatureSource {
   void put(std::span<const Item> items);
   FeatureRows rows_of(std::span<const ItemIndex> items) const { return store_.rows_of(items); }
   std::size_t size() const { return store_.size(); }
+  std::size_t memory_bytes() const { return store_.memory_bytes(); }
 
   void save(ByteWriter& out) const { store_.save(out); }
   /// FAILS: kCorrupt (also where check_items would have refused an item)

@@ -43,9 +43,7 @@ Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss los
                  "redraw is for the choice among shown items; use choice_set=shown", "redraw"};
   }
   // Terms that most requests do not have leave the cost without curvature, as weights of items do.
-  linear.context_terms = linear.steps.method == StepMethod::kOgd
-                             ? 0
-                             : static_cast<std::size_t>(number(params, "context_terms"));
+  linear.context_terms = linear.steps.method == StepMethod::kOgd ? 0 : context_terms_of(params);
   const auto library = params.find("library");
   linear.library = library != params.end() && std::get<bool>(library->second);
   if (linear.library && (linear.features || options.choice_set != ChoiceSet::kShown)) {
@@ -57,18 +55,6 @@ Result<std::unique_ptr<Ranker>> LinearRanker::make(ListOptions options, Loss los
   HINDSIGHT_ASSIGN_OR_RETURN(const StepSchedule schedule,
                              StepSchedule::make(linear.steps, linear.per_item));
   return std::unique_ptr<Ranker>(new LinearRanker(std::move(options), loss, linear, schedule));
-}
-
-std::vector<std::uint32_t> LinearRanker::slots_of(std::uint64_t key,
-                                                  std::span<const ItemIndex> items) const {
-  std::vector<std::uint32_t> slots;
-  if (key != 0 && params_.context_terms > 0) {
-    slots.reserve(items.size());
-    for (const ItemIndex item : items) {
-      slots.push_back(context_slot(key, item, params_.context_terms));
-    }
-  }
-  return slots;
 }
 
 ChoiceFeatures LinearRanker::view(std::span<const ItemIndex> items, const FeatureRows& rows,
@@ -95,12 +81,7 @@ Result<void> LinearRanker::check_length(double squared_features, const std::stri
 }
 
 Result<FeatureRows> LinearRanker::collect_features(const Request& request) const {
-  if (request.context_key != 0 && params_.context_terms == 0) {
-    return Error{ErrorCode::kUnsupported,
-                 "this ranker has no weights for context keys; use context_terms above 0, and "
-                 "another optimiser than ogd",
-                 "context_key"};
-  }
+  HINDSIGHT_RETURN_IF_ERROR(check_context_key(request, params_.context_terms));
   if (!params_.features) {
     return FeatureRows{};
   }
@@ -116,7 +97,8 @@ Result<FeatureRows> LinearRanker::collect_features(const Request& request) const
 
 void LinearRanker::score(const Request& request, const Signals& /*signals*/,
                          const FeatureRows& features, std::span<double> out) const {
-  const std::vector<std::uint32_t> slots = slots_of(request.context_key, request.candidates);
+  const std::vector<std::uint32_t> slots =
+      context_slots(request.context_key, request.candidates, params_.context_terms);
   weights_.scores(view(request.candidates, features, slots), out);
 }
 
@@ -150,7 +132,8 @@ Result<LearnReport> LinearRanker::do_learn(const Decision& decision, const Feedb
 
 void LinearRanker::learn_click(const Decision& decision, std::size_t picked) {
   const std::size_t n = decision.items.size();
-  const std::vector<std::uint32_t> slots = slots_of(decision.context_key, decision.items);
+  const std::vector<std::uint32_t> slots =
+      context_slots(decision.context_key, decision.items, params_.context_terms);
   if (!slots.empty()) {
     weights_.grow_context(params_.context_terms);
   }
@@ -192,10 +175,11 @@ std::optional<Choice> LinearRanker::choice_of(const Decision& decision, ItemInde
   if (!books_kl_cost()) {
     return std::nullopt;
   }
-  Choice choice{.prior = decision.prior,
-                .context = slots_of(decision.context_key, decision.items),
-                .n = decision.items.size(),
-                .picked = place_of(decision, clicked)};
+  Choice choice{
+      .prior = decision.prior,
+      .context = context_slots(decision.context_key, decision.items, params_.context_terms),
+      .n = decision.items.size(),
+      .picked = place_of(decision, clicked)};
   if (params_.per_item) {
     choice.items = decision.items;
   }
@@ -248,6 +232,12 @@ double LinearRanker::item_score(ItemIndex item) const {
   double out = 0.0;
   weights_.scores(view(one, rows, {}), std::span(&out, 1));
   return out;
+}
+
+std::size_t LinearRanker::memory_bytes() const {
+  constexpr std::size_t kTree = 10;  // bytes an item, once it was shown
+  return items_added() * (1 + (library_ ? kTree : 0)) + weights_.memory_bytes() +
+         features_.memory_bytes();
 }
 
 Description LinearRanker::describe() const {
@@ -324,13 +314,7 @@ std::vector<ParamSpec> linear_params(double default_alpha) {
        .help = "H: least curvature of the cost, for ogd",
        .minimum = 0.0,
        .maximum = 1e6},
-      {.name = "context_terms",
-       .default_value = 65536.0,
-       .help = "weights shared by hashing among pairs of a context key and an item, made when the "
-               "first click with a key is learned; 0: keys are refused",
-       .minimum = 0.0,
-       .maximum = static_cast<double>(kMaxContextTerms),
-       .whole_number = true},
+      context_terms_spec(),
   };
 }
 

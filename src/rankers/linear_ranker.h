@@ -47,6 +47,7 @@ class LinearRanker : public ScoredRanker {
 
   Description describe() const override;
   double item_score(ItemIndex item) const override;
+  std::size_t memory_bytes() const override;
   const RegretAccount* regret() const override { return &account_; }
   bool books_kl_cost() const override { return loss_ == Loss::kKl; }
   std::optional<Choice> choice_of(const Decision& decision, ItemIndex clicked) const override;
@@ -76,8 +77,6 @@ class LinearRanker : public ScoredRanker {
     return library_.has_value() && request.context_key == 0;
   }
   Result<void> check_length(double squared_features, const std::string& field) const;
-  /// RETURNS: the slots of the items under a key; none without a key.
-  std::vector<std::uint32_t> slots_of(std::uint64_t key, std::span<const ItemIndex> items) const;
   ChoiceFeatures view(std::span<const ItemIndex> items, const FeatureRows& rows,
                       std::span<const std::uint32_t> slots) const;
   void learn_click(const Decision& decision, std::size_t picked);

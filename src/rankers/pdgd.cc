@@ -34,6 +34,9 @@ class Pdgd final : public ScoredRanker {
             {"lists learned from", std::to_string(lists_)},
             {"length of the weights", pretty(weights_.norm())}};
   }
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + source_.memory_bytes();
+  }
   double item_score(ItemIndex item) const override {
     double score = 0.0;
     weights_.scores(source_.rows_of(std::span(&item, 1)), std::span(&score, 1));

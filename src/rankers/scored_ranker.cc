@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "src/core/check.h"
+#include "src/core/context_terms.h"
 #include "src/core/det_math.h"
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
@@ -319,6 +320,31 @@ ParamSpec choice_set_spec() {
 
 ChoiceSet choice_set_of(const ParamMap& params) {
   return word(params, "choice_set") == "candidates" ? ChoiceSet::kCandidates : ChoiceSet::kShown;
+}
+
+ParamSpec context_terms_spec() {
+  return {.name = "context_terms",
+          .default_value = 65536.0,
+          .help =
+              "weights shared by hashing among pairs of a context key and an item, made when the "
+              "first click with a key is learned; 0: keys are refused",
+          .minimum = 0.0,
+          .maximum = static_cast<double>(kMaxContextTerms),
+          .whole_number = true};
+}
+
+std::size_t context_terms_of(const ParamMap& params) {
+  return static_cast<std::size_t>(number(params, "context_terms"));
+}
+
+Result<void> check_context_key(const Request& request, std::size_t context_terms) {
+  if (request.context_key != 0 && context_terms == 0) {
+    return Error{ErrorCode::kUnsupported,
+                 "this ranker has no weights for context keys; use context_terms above 0, and "
+                 "another optimiser than ogd",
+                 "context_key"};
+  }
+  return {};
 }
 
 double number(const ParamMap& params, std::string_view name) {

@@ -117,6 +117,13 @@ ParamSpec choice_set_spec();
 /// REQUIRES: params holds a valid choice_set
 ChoiceSet choice_set_of(const ParamMap& params);
 
+/// The parameter of rankers that learn under context keys (src/core/context_terms.h).
+ParamSpec context_terms_spec();
+/// REQUIRES: params holds valid context_terms
+std::size_t context_terms_of(const ParamMap& params);
+/// FAILS: kUnsupported (a key where there are no terms)
+Result<void> check_context_key(const Request& request, std::size_t context_terms);
+
 // Typed access to checked parameters. REQUIRES: the name is there, with that type
 double number(const ParamMap& params, std::string_view name);
 const std::string& word(const ParamMap& params, std::string_view name);

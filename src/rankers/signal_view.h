@@ -19,28 +19,38 @@
 
 namespace hindsight {
 
+/// What a learner of signals may see.
+struct Sight {
+  SignalUse use;
+  std::size_t context_terms = 0;  // slots for pairs of a context key and an item; 0: no keys
+};
+
 struct SignalView {
-  SignalView(const Signals& log, const SignalAsker& asker, const SignalUse& use,
+  /// `key`: of the context; 0: none.
+  SignalView(const Signals& log, const SignalAsker& asker, std::uint64_t key, const Sight& sight,
              std::span<const ItemIndex> choice, const FeatureRows& features);
 
   std::span<const ItemIndex> items;
   std::vector<double> signals;
   TermRows terms;
+  std::vector<std::uint32_t> context;
 
-  LearnerView view() const { return {.items = items, .signals = signals, .terms = terms}; }
+  LearnerView view() const {
+    return {.items = items, .signals = signals, .terms = terms, .context = context};
+  }
 };
 
 /// Of a request, with the features that were collected for it.
-SignalView view_of(const Request& request, const Signals& log, const SignalUse& use,
+SignalView view_of(const Request& request, const Signals& log, const Sight& sight,
                    const FeatureRows& features);
 /// Of a decision, as the signals are now.
-SignalView view_of(const Decision& decision, const Signals& log, const SignalUse& use);
+SignalView view_of(const Decision& decision, const Signals& log, const Sight& sight);
 
 /// A ranker's own parameters, then those that learners of signals share: session, groups and links,
-/// true by default; first, drawn by default; choice_set.
+/// true by default; first, drawn by default; choice_set; context_terms.
 std::vector<ParamSpec> signal_params(std::vector<ParamSpec> own);
 /// REQUIRES: `params` holds valid values of signal_params
-SignalUse signal_use(const ParamMap& params);
+Sight sight_of(const ParamMap& params);
 ListLaw first_law(const ParamMap& params);
 
 /// What the learner's score of items[at] is made of, each part times `share`, added to `parts`,

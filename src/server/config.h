@@ -37,7 +37,7 @@ struct ServerConfig {
   int max_connections = 10'000;
   std::size_t max_header_bytes = std::size_t{16} << 10;
   int max_handshakes = 512;
-  std::int64_t max_wait_ms = 50;
+  std::int64_t max_wait_ms = 15;
   std::int64_t max_body_memory = std::int64_t{256} << 20;
   std::int64_t max_waiting = 65'536;
   std::uint64_t max_backlog = 100'000;

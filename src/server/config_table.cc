@@ -168,7 +168,7 @@ constexpr std::array<Setting, 39> kSettings = {{
      set_member<&Config::max_header_bytes>},
     {"max_handshakes", "512", "TLS handshakes at once; beyond it the oldest is given up",
      Kind::kWhole, 1, 1e6, set_member<&Config::max_handshakes>},
-    {"max_wait_ms", "50", "How long a request may be expected to wait in a burst; more is refused",
+    {"max_wait_ms", "15", "How long a request may be expected to wait in a burst; more is refused",
      Kind::kWhole, 1, kDayMs, set_member<&Config::max_wait_ms>},
     {"max_body_memory", "268435456", "Bytes of the bodies of all requests under way", Kind::kWhole,
      1 << 20, 1e12, set_member<&Config::max_body_memory>},

@@ -52,13 +52,14 @@ Result<PageWish> parse_page(std::string_view query) {
 }
 
 Result<RankInput> parse_explain(std::string_view query) {
-  constexpr std::array<std::string_view, 3> kKnown = {"topic", "session", "group"};
+  constexpr std::array<std::string_view, 4> kKnown = {"topic", "session", "group", "context_key"};
   auto values = parse_query(query, kKnown);
   if (!values.ok()) {
     return values.error();
   }
   RankInput wish;
-  const std::array<std::string*, 3> fields = {&wish.topic, &wish.session, &wish.group};
+  const std::array<std::string*, 4> fields = {&wish.topic, &wish.session, &wish.group,
+                                              &wish.context_key};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (std::optional<std::string>& value = (*values)[i]) {
       if (value->empty() || value->size() > kMaxIdBytes) {

@@ -50,7 +50,7 @@ struct HttpServerOptions {
   int max_connections = 10'000;  // more are told to come back later
   int max_handshakes = 512;      // at once; beyond it the oldest is given up
   std::int64_t max_body_bytes = std::int64_t{256} << 20;  // of all requests under way
-  std::chrono::milliseconds max_wait{50};                 // expected in a lane; more is refused
+  std::chrono::milliseconds max_wait{15};                 // expected in a lane; more is refused
   // How long a client may take, each until it is done.
   std::chrono::milliseconds handshake_deadline{10'000};
   std::chrono::milliseconds header_deadline{10'000};

@@ -127,6 +127,11 @@ void write_point(JsonWriter& json, const CurvePoint& point) {
     write_counts(json, point.ranker_arm);
     json.key("control");
     write_counts(json, point.control_arm);
+    if (!point.expert_weights.empty()) {
+      json.key("expert_weights").array(point.expert_weights, [&](float weight) {
+        json.number(static_cast<double>(weight));
+      });
+    }
   });
 }
 

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultRoots[] = {"../shared/data", "data"};
 constexpr const char* kSynthetic = "synthetic";
+constexpr const char* kSyntheticChange = "synthetic-change";  // half-way users begin to want news
 
 bool is_library(const fs::path& folder) {
   std::error_code ignored;
@@ -109,6 +110,9 @@ Result<GrowingLibrary> load_one(const std::string& name, const DataChoice& choic
   if (name == kSynthetic) {
     return make_synthetic_library({}, choice.seed);
   }
+  if (name == kSyntheticChange) {
+    return make_synthetic_library({.change_at = 0.5}, choice.seed);
+  }
   std::vector<std::string> known;
   for (const fs::path& folder : found) {
     known.push_back(library_name(folder));
@@ -119,6 +123,7 @@ Result<GrowingLibrary> load_one(const std::string& name, const DataChoice& choic
     }
   }
   known.emplace_back(kSynthetic);
+  known.emplace_back(kSyntheticChange);
   return Error{
       ErrorCode::kInvalidArgument,
       fmt::format("there is no data set '{}'; there are: {}", name, fmt::join(known, ", ")),

@@ -19,8 +19,8 @@ struct DataChoice {
   /// A folder with papers.tsv, or a folder of such folders. None: what exists of ../shared/data and
   /// ./data; if neither does, the synthetic library.
   std::optional<std::filesystem::path> data = {};
-  /// Names of data sets; "synthetic" is made, "all" is all of them. Empty: cora, or all where there
-  /// is no cora.
+  /// Names of data sets; "synthetic" and "synthetic-change" are made, "all" is all but the latter.
+  /// Empty: cora, or all where there is no cora.
   std::vector<std::string> names = {};
   /// None: "venue" for aan, "topic" for the others.
   std::optional<std::string> topic_column = {};

@@ -39,6 +39,7 @@ std::vector<RankerPlan> make_plan() {
   add("feature-klrank", "feature-klrank", {}, kEverything);
   add("auto", "auto", {}, kEverything);
   add("auto-sorted", "auto", {{"first", std::string("sorted")}}, kEverything);
+  add("auto-share", "auto", {{"share", 0.001}}, kEverything);
   // What each kind of information brings.
   add("auto-no-session", "auto", {{"session", false}}, "picks, groups");
   add("auto-no-links", "auto", {{"links", false}}, "picks, session, groups");

@@ -41,6 +41,9 @@ std::string_view objection(const SyntheticLibraryParams& params) {
   if (!within(params.papers_per_year, 1.0, 1e7) || !within(params.yearly_growth, 1.0, 10.0)) {
     return "papers_per_year must be 1 to 10,000,000 and yearly_growth 1 to 10";
   }
+  if (!within(params.change_at, 0.0, 1.0) || params.latest < 1) {
+    return "change_at must be 0 to 1 and latest at least 1";
+  }
   return {};
 }
 
@@ -57,7 +60,7 @@ class Generator {
 
   GrowingLibrary make() {
     GrowingLibrary library;
-    library.name = "synthetic";
+    library.name = params_.change_at < 1.0 ? "synthetic-change" : "synthetic";
     double year_left = params_.papers_per_year;
     double year_size = params_.papers_per_year;
     std::int32_t year = params_.first_year;
@@ -68,6 +71,7 @@ class Generator {
         year_size *= params_.yearly_growth;
       }
       year_left -= 1.0;
+      changed_ = paper >= params_.change_at * params_.papers;
       const std::uint32_t topic = draw_topic();
       if (number_of[topic] == kUnnumbered) {  // topics are numbered by first arrival
         number_of[topic] = static_cast<std::uint32_t>(library.topics.size());
@@ -104,6 +108,10 @@ class Generator {
   /// at random names its paper in proportion to its citations.
   ItemIndex draw_paper(std::uint32_t topic) {
     const auto& papers = papers_[topic];
+    if (changed_) {
+      return papers[papers.size() - 1 -
+                    rng_.below(std::min<std::size_t>(papers.size(), params_.latest))];
+    }
     const auto& cited = cited_[topic];
     const double fresh = params_.attractiveness * static_cast<double>(papers.size());
     const double total = fresh + static_cast<double>(cited.size());
@@ -135,6 +143,7 @@ class Generator {
 
   const SyntheticLibraryParams& params_;
   Rng rng_;
+  bool changed_ = false;
   std::vector<double> cumulated_share_;
   std::vector<std::vector<ItemIndex>> papers_;  // of each topic
   std::vector<std::vector<ItemIndex>> cited_;   // of each topic, once per citation

@@ -4,7 +4,8 @@
 // Paper after paper arrives. It belongs to a topic (popular topics are likelier) and cites earlier
 // papers: mostly of its own topic, the rest of any; within a topic the cited paper is drawn in
 // proportion to (citations so far + attractiveness), so that the rich get richer and the counts
-// have a heavy tail (Price 1976; Barabasi and Albert 1999).
+// have a heavy tail (Price 1976; Barabasi and Albert 1999). After a change, if there is one, papers
+// cite what is new in place of what is famous: one of the latest of the topic, all alike.
 //
 // The same seed gives the same library on every machine.
 //
@@ -29,6 +30,8 @@ struct SyntheticLibraryParams {
   double papers_per_year = 150.0;    // in the first year; > 0
   double yearly_growth = 1.05;       // of the papers per year; >= 1
   std::int32_t first_year = 1970;
+  double change_at = 1.0;    // the share of papers that come before the change; 0 to 1
+  std::uint32_t latest = 5;  // papers of a topic that are cited after it; > 0
 };
 
 /// FAILS: kInvalidArgument

@@ -14,7 +14,7 @@ import unittest
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
 RANKERS = {"noregret-klrank", "klrank", "greedy-klrank", "online-ranknet", "category-ranking",
-           "hits", "pagerank", "mcrank", "random", "feature-klrank", "auto", "auto-sorted", "auto-no-session",
+           "hits", "pagerank", "mcrank", "random", "feature-klrank", "auto", "auto-sorted", "auto-share", "auto-no-session",
            "auto-no-links", "auto-no-groups", "auto-picks", "auto-picks-sorted"}
 
 

@@ -17,6 +17,7 @@ namespace hindsight {
 namespace {
 
 constexpr std::size_t kItems = 12;
+constexpr std::size_t kContextTerms = 4;  // few, so that items share them
 
 /// A choice with random numbers within their bounds.
 struct RandomChoice {
@@ -36,13 +37,20 @@ struct RandomChoice {
     }
     terms = make_term_rows(rows, n);
     picked = rng.below(n);
+    const bool keyed = rng.below(2) == 0;
+    for (std::size_t i = 0; keyed && i < n; ++i) {
+      context.push_back(static_cast<std::uint32_t>(rng.below(kContextTerms)));
+    }
   }
 
-  LearnerView view() const { return {.items = items, .signals = signals, .terms = terms}; }
+  LearnerView view() const {
+    return {.items = items, .signals = signals, .terms = terms, .context = context};
+  }
 
   std::vector<ItemIndex> items;
   std::vector<double> signals;
   TermRows terms;
+  std::vector<std::uint32_t> context;
   std::size_t picked = 0;
 };
 
@@ -69,7 +77,8 @@ TEST(FeatureLearner, NoEventMovesAnyScoreByMoreThanIsStated) {
     FeatureLearnerParams params{.rate = 10.0 * rng.uniform(),
                                 .item_rate = 3.0 * rng.uniform(),
                                 .newton = rng.below(2) == 0,
-                                .max_move = 0.1 + 8.0 * rng.uniform()};
+                                .max_move = 0.1 + 8.0 * rng.uniform(),
+                                .context_terms = kContextTerms};
     FeatureLearner learner(params);
     learner.grow_items(kItems);
     for (int t = 0; t < 30; ++t) {
@@ -87,7 +96,7 @@ TEST(FeatureLearner, NoEventMovesAnyScoreByMoreThanIsStated) {
 TEST(FeatureLearner, LearnsWhatDecides) {
   for (const bool newton : {false, true}) {
     Rng rng(7);
-    FeatureLearner learner({.item_rate = 0.0, .newton = newton});
+    FeatureLearner learner({.item_rate = 0.0, .newton = newton, .context_terms = kContextTerms});
     double early = 0.0;
     double late = 0.0;
     for (int t = 0; t < 2000; ++t) {
@@ -108,7 +117,8 @@ TEST(FeatureLearner, LearnsWhatDecides) {
 
 TEST(FeatureLearner, KindsThatAreNotUsedHaveNoWeight) {
   Rng rng(9);
-  FeatureLearner learner({.use = {.session = false, .group = false, .links = false}});
+  FeatureLearner learner(
+      {.use = {.session = false, .group = false, .links = false}, .context_terms = kContextTerms});
   learner.grow_items(kItems);
   for (int t = 0; t < 50; ++t) {
     learn(learner, RandomChoice(rng));
@@ -121,22 +131,25 @@ TEST(FeatureLearner, KindsThatAreNotUsedHaveNoWeight) {
 TEST(FeatureLearner, SaveLoadContinueEqualsContinue) {
   for (const bool newton : {false, true}) {
     Rng rng(13);
-    FeatureLearner learner({.newton = newton});
+    FeatureLearner learner({.newton = newton, .context_terms = kContextTerms});
     learner.grow_items(kItems);
     for (int t = 0; t < 40; ++t) {
       learn(learner, RandomChoice(rng));
     }
     ByteWriter out;
     learner.save(out);
-    FeatureLearner copy({.newton = newton});
+    FeatureLearner copy({.newton = newton, .context_terms = kContextTerms});
     ByteReader in(out.bytes());
     ASSERT_TRUE(copy.load(in, kItems).ok());
     const RandomChoice next(rng);
     EXPECT_EQ(learn(copy, next), learn(learner, next));
     EXPECT_EQ(scores_of(copy, next), scores_of(learner, next));
-    FeatureLearner wrong({.newton = newton});
+    FeatureLearner wrong({.newton = newton, .context_terms = kContextTerms});
     ByteReader again(out.bytes());
     EXPECT_FALSE(wrong.load(again, kItems + 1).ok());
+    FeatureLearner other({.newton = newton, .context_terms = kContextTerms + 1});
+    ByteReader once_more(out.bytes());
+    EXPECT_FALSE(other.load(once_more, kItems).ok());
   }
 }
 

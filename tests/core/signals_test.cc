@@ -444,6 +444,30 @@ Signals busy_signals() {
   return signals;
 }
 
+TEST(Signals, KnowWhatTheirListsTakeAlsoAfterLoading) {
+  Signals signals;
+  for (ItemIndex i = 0; i < 100; ++i) {
+    signals.item_added(i, 0);
+  }
+  const std::size_t plain = signals.memory_bytes();
+  const std::vector<ItemIndex> links = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (ItemIndex i = 0; i < 100; ++i) {
+    signals.set_links(i, links);
+    signals.set_links(i, links);  // in place of the same
+  }
+  const std::size_t linked = signals.memory_bytes();
+  EXPECT_GE(linked, plain + 100 * 7 * sizeof(ItemIndex));
+  EXPECT_LE(linked, plain + 100 * 500);
+  for (ItemIndex t = 0; t < 2000; ++t) {
+    signals.picked(t % 100, 1, 1 + t / 10, 1 + t % 5);
+  }
+  EXPECT_GE(signals.memory_bytes(), linked + 100 * 9 * 16);  // nine neighbours each
+  const Result<Signals> loaded = load_signals(save_signals(signals));
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_LE(loaded->memory_bytes(), signals.memory_bytes());
+  EXPECT_GE(2 * loaded->memory_bytes(), signals.memory_bytes());
+}
+
 TEST(Signals, ATruncatedSaveIsRefusedAndNothingChanges) {
   const auto bytes = saved(busy_signals());
   Signals signals;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,23 @@ TEST_F(Look, AnItemIsExplainedAsItWouldBeRanked) {
     ASSERT_TRUE(world_.click("shop", list->decision, "d").ok());
   }
   world_.stats("shop");
+  // The weights of its experts have a past, which survives.
+  for (const bool crashed : {false, true}) {
+    if (crashed) {
+      world_.crash();
+      world_.stats("shop");
+    }
+    auto past = world_.engine().history("shop", 100);
+    ASSERT_TRUE(past.ok());
+    std::erase_if(*past, [](const CurvePoint& point) { return point.hindsight.has_value(); });
+    ASSERT_EQ(past->size(), 21U);  // a point for each click, and the present
+    for (const CurvePoint& point : *past) {
+      ASSERT_EQ(point.expert_weights.size(), 13U);
+      EXPECT_NEAR(std::accumulate(point.expert_weights.begin(), point.expert_weights.end(), 0.0F),
+                  1.0F, 1e-5F);
+    }
+    EXPECT_NE(past->front().expert_weights, past->back().expert_weights);
+  }
   const RankInput whole;
   const auto liked = world_.engine().explain("shop", "d", whole);
   const auto other = world_.engine().explain("shop", "a", whole);

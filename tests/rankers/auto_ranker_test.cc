@@ -41,16 +41,17 @@ class Shop {
     }
   }
 
-  Request request(std::uint64_t session = 0) {
+  Request request(std::uint64_t session = 0, std::uint64_t context_key = 0) {
     Request request;
     request.decision = {0, ++counter_};
     request.candidates = candidates_;
     request.k = candidates_.size();
     request.session = session;
+    request.context_key = context_key;
     return request;
   }
-  Decision rank(std::uint64_t session = 0) {
-    const Request wish = request(session);
+  Decision rank(std::uint64_t session = 0, std::uint64_t context_key = 0) {
+    const Request wish = request(session, context_key);
     Rng rng = Rng::for_decision(1, wish.decision);
     return *ranker_->rank(wish, signals_, rng);
   }
@@ -94,7 +95,7 @@ TEST(Auto, PaysAtMostLnNMoreThanTheBestExpertInAnyLife) {
     for (const char* share : {"none", "some"}) {
       const double part = std::string(share) == "none" ? 0.0 : 0.01;
       auto ranker = *make_ranker("auto", {{"share", part}});
-      World world({.seed = seed});
+      World world({.seed = seed, .context_keys = seed % 2 == 0});
       ASSERT_EQ(world.run(*ranker, 150), "");  // late, repeated, odd; items come and go
       Request request;
       request.candidates = world.live();
@@ -180,6 +181,64 @@ TEST(Auto, ProbabilitiesTooSmallForNumbersAreAddedAsLogarithms) {
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(decision.score[i], prior[decision.items[i]], 1e-6);
   }
+}
+
+double score_in(const Decision& decision, ItemIndex item) {
+  const auto at = std::find(decision.items.begin(), decision.items.end(), item);
+  return decision.score[static_cast<std::size_t>(at - decision.items.begin())];
+}
+
+// A user who asks for "jaguar" wants item 1, one who asks for "puma" item 2.
+TEST(Auto, EachContextKeyLearnsItsOwnOrder) {
+  constexpr std::uint64_t kJaguar = 0x1234;
+  constexpr std::uint64_t kPuma = 0x98765432123;
+  for (const char* name : {"auto", "feature-klrank"}) {
+    Shop shop(name, all_candidates(), 5);
+    for (int t = 0; t < 400; ++t) {
+      const std::uint64_t key = t % 2 == 0 ? kJaguar : kPuma;
+      shop.click(shop.rank(0, key), key == kJaguar ? 1 : 2);
+    }
+    const Decision jaguar = shop.rank(0, kJaguar);
+    const Decision puma = shop.rank(0, kPuma);
+    const Decision plain = shop.rank();
+    EXPECT_GT(score_in(jaguar, 1), score_in(jaguar, 2) + 2.0) << name;
+    EXPECT_GT(score_in(puma, 2), score_in(puma, 1) + 2.0) << name;
+    EXPECT_LT(std::abs(score_in(plain, 1) - score_in(plain, 2)), 1.0) << name;
+    EXPECT_GT(score_in(plain, 1), score_in(plain, 0) + 1.0) << name;
+    const Explanation why = *shop.ranker().explain(shop.request(0, kJaguar), shop.signals(), 1);
+    EXPECT_EQ(why.parts.back().name, "the item under this context key");
+    EXPECT_GT(why.parts.back().contribution, 0.5) << name;
+  }
+}
+
+// Under keys, too, the first expert is klrank itself, so that its theorem can be leant on.
+TEST(Auto, ItsFirstExpertPaysWhatKlRankPays) {
+  Shop shop("auto", all_candidates(), 6);
+  auto alone = *make_ranker("klrank", all_candidates({{"alpha", 3.0}}));
+  for (ItemIndex i = 0; i < 6; ++i) {
+    const Item item = testing::plain_item(i);
+    ASSERT_TRUE(alone->add_items(std::span(&item, 1)).ok());
+  }
+  Rng rng(11);
+  for (int t = 0; t < 300; ++t) {
+    const Decision decision = shop.rank(1 + rng.below(9), rng.below(4));
+    const auto item = static_cast<ItemIndex>(rng.below(1 + rng.below(6)));
+    shop.click(decision, item);
+    const Feedback feedback{.decision = decision.id, .clicked = {item}};
+    ASSERT_TRUE(alone->learn(decision, feedback, shop.signals()).ok());
+  }
+  const double cost = alone->regret_summary()->learned_cost;
+  EXPECT_NEAR(shop.explain(0).experts[0].cost, cost, 1e-9 * cost);
+}
+
+// The budget of a collection counts on it.
+TEST(Auto, KnowsWhatItsTermsTake) {
+  Shop shop("auto", {}, 1000);
+  const std::size_t before = shop.ranker().memory_bytes();
+  EXPECT_GE(before, 1000U * (1 + 2 * 8 + 7 * 8 + 8));
+  EXPECT_LE(before, 3 * 1000U * (1 + 2 * 8 + 7 * 8 + 8));
+  shop.click(shop.rank(0, 5), 3);  // under a key: the table of context terms is there
+  EXPECT_GE(shop.ranker().memory_bytes(), before + 65'536U * 9 * 8);
 }
 
 TEST(Auto, ExplainsItsExpertsAndWhatTheyLookAt) {

@@ -97,6 +97,7 @@ TEST(ChoiceOf, AutoNamesTheChoiceOfKlRank) {
   decision.items = {4, 1, 3};
   decision.shown_count = 3;
   decision.prior = {0.5, 0.0, -1.0};
+  decision.context_key = 77;
   const auto mixed = (*make_ranker("auto"))->choice_of(decision, 1);
   const auto plain = (*make_ranker("klrank"))->choice_of(decision, 1);
   ASSERT_TRUE(mixed && plain);
@@ -104,6 +105,9 @@ TEST(ChoiceOf, AutoNamesTheChoiceOfKlRank) {
   EXPECT_EQ(mixed->prior, plain->prior);
   EXPECT_EQ(mixed->picked, plain->picked);
   EXPECT_EQ(mixed->n, plain->n);
+  EXPECT_EQ(mixed->context, plain->context);
+  EXPECT_EQ(mixed->context.size(), 3U);
+  EXPECT_EQ(mixed->factor, plain->factor);
 }
 
 TEST(ChoiceOf, OtherRankersNameNone) {

@@ -40,9 +40,8 @@ Subject subject_of(const RankerInfo& info, const ParamMap& params) {
   const auto library = complete.find("library");
   const auto terms = complete.find("context_terms");
   const bool few_terms = terms != complete.end() && std::get<double>(terms->second) < 1000.0;
-  const bool no_terms =
-      terms != complete.end() && (std::get<double>(terms->second) == 0.0 ||
-                                  std::get<std::string>(complete.at("optimiser")) == "ogd");
+  const bool no_terms = terms != complete.end() &&
+                        (std::get<double>(terms->second) == 0.0 || has("optimiser", "ogd"));
   return {.name = test_name(name),
           .learns = info.learns,
           .make = [&info, params] { return *make_ranker(info.name, params); },
@@ -91,11 +90,13 @@ std::vector<Subject> other_subjects() {
       if (name == "context_terms") {
         // Few, so that pairs share weights and saves are short enough to be cut at every byte.
         subjects.push_back(subject_of(info, {{name, 5.0}}));
-        subjects.push_back(subject_of(info, {{name, 40.0},
-                                             {"choice_set", std::string("candidates")},
-                                             {"phi", std::string("items+features")},
-                                             {"feature_bound", 2.0},
-                                             {"alpha", 0.5}}));
+        ParamMap many = {{name, 40.0}, {"choice_set", std::string("candidates")}};
+        if (std::any_of(info.params.begin(), info.params.end(),
+                        [](const ParamSpec& other) { return other.name == "phi"; })) {
+          many.insert(
+              {{"phi", std::string("items+features")}, {"feature_bound", 2.0}, {"alpha", 0.5}});
+        }
+        subjects.push_back(subject_of(info, many));
         subjects.push_back(subject_of(info, {{name, 0.0}}));
       }
       if (name == "library") {

@@ -369,16 +369,16 @@ TEST_F(ApiTest, TheFrontPageIsTheConsoleAndNamesFilesThatAreThere) {
   EXPECT_EQ(ask("GET", "/assets/..%2Findex.html", {.key = ""}).status, 404);
 }
 
-TEST_F(ApiTest, AnItemIsExplainedForATopicASessionAndAGroup) {
+TEST_F(ApiTest, AnItemIsExplainedForATopicASessionAGroupAndAContextKey) {
   ask("POST", books("/items"), {.body = R"({"items":[{"id":"a/b"}]})"});
-  const Answer why =
-      ask("GET", books("/items/a%2Fb/explain"), {.query = "topic=t&session=s%201&group=g"});
+  const Answer why = ask("GET", books("/items/a%2Fb/explain"),
+                         {.query = "topic=t&session=s%201&group=g&context_key=jaguar"});
   EXPECT_EQ(why.status, 200);
   EXPECT_EQ(why.at("/prob_first"), "0.25");
-  EXPECT_EQ(why.at("/parts/0/name"), "t/s 1/g");
+  EXPECT_EQ(why.at("/parts/0/name"), "t/s 1/g/jaguar");
   EXPECT_EQ(why.at("/parts/0/contribution"), "1");
   EXPECT_EQ(why.at("/experts/0/cost"), "3.5");
-  EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain")).at("/parts/0/name"), "//");
+  EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain")).at("/parts/0/name"), "///");
   EXPECT_EQ(ask("GET", books("/items/nobody/explain")).at("/error/code"), "unknown_item");
   EXPECT_EQ(ask("GET", books("/items/a%2Fb/explain"), {.query = "group="}).at("/error/field"),
             "group");

@@ -140,7 +140,9 @@ class FakeEngine final : public Engine {
     Explanation explanation;
     explanation.score = found->score;
     explanation.prob_first = 0.25;
-    explanation.parts = {{wish.topic + "/" + wish.session + "/" + wish.group, 2.0, 0.5, 1.0}};
+    explanation.parts = {
+        {wish.topic + "/" + wish.session + "/" + wish.group + "/" + wish.context_key, 2.0, 0.5,
+         1.0}};
     explanation.experts = {{"only", 1.0, 0.25, 3.5}};
     return explanation;
   }

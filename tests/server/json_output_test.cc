@@ -188,11 +188,12 @@ TEST(HistoryJson, HasAMomentPerPoint) {
   EXPECT_EQ(history_json({}), R"({"points":[]})");
   CurvePoint plain;  // of a ranker without a bound
   plain.position = 3;
+  plain.expert_weights = {0.25F, 0.75F};
   EXPECT_EQ(
       history_json({plain, measured_point()}),
       R"({"points":[{"era":0,"time_ms":0,"position":3,"kl_cost":null,"ranker":{"decisions":0,)"
       R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0},"control":{"decisions":0,)"
-      R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0}},)"
+      R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0},"expert_weights":[0.25,0.75]},)"
       R"({"era":1,"time_ms":123,"position":9,"kl_cost":{"clicks":100,"served":49,"learned":50,)"
       R"("hindsight":40,"regret":10,"regret_upper":12,"bound":400,"data_bound":70,"sampled":true,)"
       R"("sample":60,"error":0.5},"ranker":{"decisions":8,"clicked":2,"clicks":4,)"

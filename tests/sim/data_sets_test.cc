@@ -69,8 +69,9 @@ TEST(DataSets, AMissingFolderOrSetIsNamed) {
   EXPECT_THAT(to_string(load_libraries({.data = root.path()}).error()),
               HasSubstr("holds no papers.tsv"));
   write_library(root.path() / "books");
-  EXPECT_THAT(to_string(load_libraries({.data = root.path(), .names = {"cora"}}).error()),
-              HasSubstr("there is no data set 'cora'; there are: books, synthetic"));
+  EXPECT_THAT(
+      to_string(load_libraries({.data = root.path(), .names = {"cora"}}).error()),
+      HasSubstr("there is no data set 'cora'; there are: books, synthetic, synthetic-change"));
 }
 
 TEST(DataSets, WithoutDataTheSyntheticLibraryIsUsedAndSaidSo) {

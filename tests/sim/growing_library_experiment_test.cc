@@ -57,15 +57,15 @@ TEST(GrowingLibraryExperiment, RunsEveryRowOfThePlanAndSweepsAlphaOfTheGradientO
   const auto& rows = findings.sets.front().rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     headlines += rows[i].headline ? 1 : 0;
-    EXPECT_EQ(rows[i].headline, i < 17) << i;
+    EXPECT_EQ(rows[i].headline, i < 18) << i;
     EXPECT_FALSE(rows[i].information.empty()) << i;
     auto& of_ranker = alphas[rows[i].ranker];
     if (rows[i].alpha) {
       of_ranker.push_back(*rows[i].alpha);
     }
   }
-  EXPECT_EQ(headlines, 17U);
-  EXPECT_EQ(alphas.size(), 17U);
+  EXPECT_EQ(headlines, 18U);
+  EXPECT_EQ(alphas.size(), 18U);
   EXPECT_TRUE(alphas["auto"].empty());
   EXPECT_THAT(alphas["noregret-klrank"], ElementsAre(3, 0.3, 1, 10));
   EXPECT_THAT(alphas["greedy-klrank"], ElementsAre(3, 0.3, 1, 10));

@@ -77,6 +77,29 @@ TEST(SyntheticLibrary, MakesTheRichRicherWhereAttractivenessIsSmall) {
   EXPECT_GT(most(*rich), 4 * most(*even));
 }
 
+TEST(SyntheticLibrary, AfterTheChangeOnlyTheLatestPapersOfATopicAreCited) {
+  const SyntheticLibraryParams params{
+      .papers = 1000, .topics = 4, .own_topic_share = 1.0, .change_at = 0.5, .latest = 3};
+  const GrowingLibrary library = *make_synthetic_library(params, 7);
+  const GrowingLibrary unchanged = *make_synthetic_library({.papers = 1000, .topics = 4}, 7);
+  EXPECT_EQ(library.name, "synthetic-change");
+  EXPECT_EQ(unchanged.name, "synthetic");
+  std::size_t old_ones = 0;
+  for (ItemIndex paper = 0; paper < 1000; ++paper) {
+    for (const ItemIndex cited : library.citations[paper]) {
+      std::size_t later = 0;  // papers of the same topic that had come by then
+      for (ItemIndex other = cited + 1; other < paper; ++other) {
+        later += library.topic_of[other] == library.topic_of[cited] ? 1 : 0;
+      }
+      if (paper >= 500) {
+        EXPECT_LT(later, 3U);
+      }
+      old_ones += paper < 500 && later >= 3 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(old_ones, 100U);
+}
+
 TEST(SyntheticLibrary, RefusesParametersOutOfRange) {
   const auto refused = [](auto change) {
     SyntheticLibraryParams params;

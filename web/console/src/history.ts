@@ -12,6 +12,7 @@ export interface HistoryPoint {
   rated: number; // clicks that the rates are of
   first: number; // of these, on the first item
   ndcg_sum: number;
+  weights: number[] | null; // how far a mixture listened to each expert; not where hindsight was measured
 }
 
 interface ArmCounts {
@@ -26,6 +27,7 @@ interface ServerPoint {
   position: number;
   kl_cost: (Paid & Comparison) | null;
   ranker: ArmCounts;
+  expert_weights?: number[];
 }
 
 export async function loadHistory(api: Api, collection: string, points: number, signal: AbortSignal): Promise<HistoryPoint[]> {
@@ -39,6 +41,7 @@ export async function loadHistory(api: Api, collection: string, points: number, 
     rated: point.ranker.clicks,
     first: point.ranker.first_clicks,
     ndcg_sum: point.ranker.ndcg_sum,
+    weights: point.expert_weights ?? null,
   }));
 }
 
@@ -55,6 +58,7 @@ export function pointOf(stats: Stats, now: number): HistoryPoint {
     rated,
     first: (stats.first_rate ?? 0) * rated,
     ndcg_sum: (stats.ndcg ?? 0) * rated,
+    weights: null,
   };
 }
 
@@ -114,6 +118,7 @@ export function insertMeasured(points: HistoryPoint[], stats: Stats): boolean {
     rated: before?.rated ?? 0,
     first: before?.first ?? 0,
     ndcg_sum: before?.ndcg_sum ?? 0,
+    weights: null,
   });
   return true;
 }

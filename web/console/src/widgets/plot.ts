@@ -53,8 +53,13 @@ const clockTicks: uPlot.Axis.DynamicValues = (_u, splits, _axis, _space, step) =
 const LEAST_SECONDS = 60;
 
 /** A minute at least, so that a curve that has just begun grows into its place. */
-const timeRange: uPlot.Range.Function = (_, low, high) =>
-  (low === null || high === null ? [0, LEAST_SECONDS] : [Math.min(low, high - LEAST_SECONDS), high]);
+const timeRange: uPlot.Range.Function = (u, low, high) => {
+  if (low === null || high === null) {
+    return [0, LEAST_SECONDS];
+  }
+  const last = u.data[0].length === 1 ? low : high; // uPlot adds years to a single moment
+  return [Math.min(low, last - LEAST_SECONDS), last];
+};
 
 function yScale(data: PlotData): uPlot.Scale {
   if (data.share) {

@@ -21,7 +21,7 @@ export class RankerFields {
   constructor(private readonly rankers: Ranker[], private readonly now: Collection | null) {
     this.select = h("select", { id: "ranker", on: { change: () => this.draw() } },
       ...rankers.map((ranker) => h("option", { value: ranker.name }, ranker.name)));
-    this.select.value = now?.ranker ?? "klrank";
+    this.select.value = now?.ranker ?? "auto";
     this.params = new ParamFields([], {});
     this.element = h("fieldset", {}, h("legend", {}, "Ranker"),
       h("div", { class: "field" }, h("label", { for: "ranker" }, "Algorithm"), this.select), this.about, this.paramsBox);

@@ -3,7 +3,7 @@ import { ApiError } from "../api";
 import { repeat, run, type Context } from "../context";
 import { fill, h } from "../dom";
 import { figure, probability, share } from "../format";
-import { noteWeights, weightsOf } from "../score_history";
+import { lastEra, loadHistory, type HistoryPoint } from "../history";
 import type { Expert, Explanation, Item, ScorePart } from "../types";
 import { help } from "./help";
 import { Plot } from "./plot";
@@ -11,6 +11,7 @@ import { empty, failed, loading } from "./states";
 
 const REFRESH_MS = 3000;
 const NOTHING = 1e-9; // what rounding leaves of a contribution
+const POINTS = 300; // of the past
 const MOST_CURVES = 8; // as many as there are colours that can be told apart
 
 export function whyItStands(context: Context, collection: string, item: Item): HTMLElement {
@@ -18,28 +19,32 @@ export function whyItStands(context: Context, collection: string, item: Item): H
     h("option", { value: "" }, "Whole library"), ...item.topics.map((name) => h("option", { value: name }, name)));
   const session = h("input", { id: "why-session", maxlength: "256", autocomplete: "off", spellcheck: "false" });
   const group = h("input", { id: "why-group", maxlength: "256", autocomplete: "off", spellcheck: "false" });
+  const key = h("input", { id: "why-key", maxlength: "256", autocomplete: "off", spellcheck: "false" });
   const form = h("form", { class: "form", novalidate: true },
     h("div", { class: "field-row" },
       h("div", { class: "field" }, h("label", { for: "why-topic" }, "Among the items of"), topic),
       h("div", { class: "field" }, h("label", { for: "why-session" }, "Session (optional)"), session),
-      h("div", { class: "field" }, h("label", { for: "why-group" }, "Group (optional)"), group)));
+      h("div", { class: "field" }, h("label", { for: "why-group" }, "Group (optional)"), group),
+      h("div", { class: "field" }, h("label", { for: "why-key" }, "Context key (optional)"), key)));
   const body = h("div", {}, loading("the explanation"));
   const plot = new Plot("Weights of the experts", null);
-  const plotBox = h("div", { hidden: true }, h("h3", {}, "Experts over time"), plot.element);
+  const plotBox = h("div", { hidden: true }, h("h3", {}, "Experts, click by click"), plot.element);
   context.signal.addEventListener("abort", () => plot.end(), { once: true });
 
-  const show = (explanation: Explanation): void => {
-    noteWeights(collection, explanation.experts, Date.now());
+  const show = (explanation: Explanation, past: HistoryPoint[]): void => {
     fill(body, summary(explanation), parts(explanation.parts), experts(explanation.experts));
-    plotBox.hidden = explanation.experts.length === 0;
-    if (explanation.experts.length > 0) {
-      draw(plot, collection, explanation.experts);
+    plotBox.hidden = past.length < 2;
+    if (past.length > 1) {
+      draw(plot, past, explanation.experts);
     }
   };
   const load = async (): Promise<void> => {
-    const wish = { topic: topic.value, session: session.value.trim(), group: group.value.trim() };
+    const wish = { topic: topic.value, session: session.value.trim(), group: group.value.trim(), context_key: key.value.trim() };
     const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== ""));
-    show(await context.api.explain(collection, item.id, given, context.signal));
+    const explanation = await context.api.explain(collection, item.id, given, context.signal);
+    const experts = explanation.experts.length;
+    const past = experts > 0 ? await loadHistory(context.api, collection, POINTS, context.signal) : [];
+    show(explanation, lastEra(past.filter((point) => point.weights?.length === experts)));
   };
   const start = (): void => run(context, load, (error) => {
     plotBox.hidden = true;
@@ -97,24 +102,24 @@ function experts(all: Expert[]): HTMLElement | null {
       h("td", { class: "right" }, figure(expert.cost)))))));
 }
 
-/** Those that were listened to most while the page was open; the same ones as long as that does not change. */
-function draw(plot: Plot, collection: string, now: Expert[]): void {
-  const samples = weightsOf(collection);
-  const most = (name: string): number => Math.max(...samples.map((sample) => sample.weights.get(name) ?? 0));
-  const names = now.map((expert) => expert.name).sort((a, b) => most(b) - most(a)).slice(0, MOST_CURVES);
+/** Those that were listened to most so far. */
+function draw(plot: Plot, past: HistoryPoint[], now: Expert[]): void {
+  const all = now.map((expert, k) => ({ name: expert.name, values: past.map((point) => point.weights?.[k] ?? 0) }));
+  const most = (one: { values: number[] }): number => Math.max(...one.values);
+  const shown = new Set([...all].sort((a, b) => most(b) - most(a)).slice(0, MOST_CURVES));
   const best = now.reduce((a, b) => (b.weight > a.weight ? b : a));
   plot.set({
-    x: samples.map((sample) => sample.time_ms),
-    time: true,
+    x: past.map((point) => point.clicks),
+    time: false,
     share: true,
-    xLabel: "time",
-    curves: now.filter((expert) => names.includes(expert.name)).map((expert, i) => ({
-      id: expert.name,
-      name: expert.name,
+    xLabel: "clicks learned",
+    curves: all.filter((one) => shown.has(one)).map((one, i) => ({
+      id: one.name,
+      name: one.name,
       property: `--series-${i + 1}`,
       meaning: "expert_weight" as const,
-      values: samples.map((sample) => sample.weights.get(expert.name) ?? null),
+      values: one.values,
     })),
-    summary: `${best.name} is listened to most, with ${share(best.weight)}. The curves begin when this page was opened.`,
+    summary: `${best.name} is listened to most, with ${share(best.weight)}.`,
   });
 }
