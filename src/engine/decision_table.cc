@@ -52,7 +52,7 @@ void DecisionTable::close_oldest(std::int64_t time_ms) {
 void DecisionTable::forget_oldest_closed() {
   const DecisionId id = closed_.front();
   closed_.pop_front();
-  slots_.erase(id);
+  erase(id);
   std::uint64_t& through = forgotten_through_[id.source];
   through = std::max(through, id.counter);
 }
@@ -61,7 +61,21 @@ void DecisionTable::drop_oldest_awaiting() {
   const Entry entry = oldest_awaiting();
   HINDSIGHT_CHECK(entry.slot != nullptr);
   awaiting_.pop_front();
-  slots_.erase(entry.id);
+  erase(entry.id);
+}
+
+DecisionClicks& DecisionTable::clicks_of(DecisionSlot& slot) {
+  if (slot.clicks == nullptr) {
+    slot.clicks = std::make_unique<DecisionClicks>();
+    ++with_clicks_;
+  }
+  return *slot.clicks;
+}
+
+void DecisionTable::erase(const DecisionId& id) {
+  const auto place = slots_.find(id);
+  with_clicks_ -= place->second.clicks != nullptr ? 1 : 0;
+  slots_.erase(place);
 }
 
 DecisionTable::Entry DecisionTable::entry_of(const DecisionId& id) { return {id, find(id)}; }
@@ -163,7 +177,7 @@ bool DecisionTable::load(ByteReader& in, bool by_item) {
       in.get(slot.time_ms);
       in.get(has_clicks);
       slot.state = state;
-      if (!is_new || (has_clicks && !get_clicks(in, id, slot.make_clicks(), by_item))) {
+      if (!is_new || (has_clicks && !get_clicks(in, id, clicks_of(slot), by_item))) {
         return false;
       }
       ids.push_back(id);

@@ -47,14 +47,7 @@ struct DecisionSlot {
   Position position = 0;     // of the decision in the log; 0 while awaiting
   std::int64_t time_ms = 0;  // of the decision; of the first click while awaiting; of the close
   State state = State::kAwaiting;
-  std::unique_ptr<DecisionClicks> clicks;
-
-  DecisionClicks& make_clicks() {
-    if (clicks == nullptr) {
-      clicks = std::make_unique<DecisionClicks>();
-    }
-    return *clicks;
-  }
+  std::unique_ptr<DecisionClicks> clicks;  // null: none
 };
 
 class DecisionTable {
@@ -74,6 +67,8 @@ class DecisionTable {
   DecisionSlot& open(const DecisionId& id, Position position, std::int64_t time_ms);
   /// REQUIRES: not here, or awaiting
   DecisionSlot& await(const DecisionId& id, std::int64_t time_ms);
+  /// RETURNS: the slot's clicks, which it has from now on. REQUIRES: the slot is one of this table
+  DecisionClicks& clicks_of(DecisionSlot& slot);
   /// REQUIRES: it is the oldest open one
   void close_oldest(std::int64_t time_ms);
   /// REQUIRES: there is one in that state
@@ -88,7 +83,8 @@ class DecisionTable {
   std::size_t open_count() const { return open_.size(); }
   std::size_t closed_count() const { return closed_.size(); }
   std::size_t awaiting_count() const { return slots_.size() - open_.size() - closed_.size(); }
-  std::uint64_t memory_bytes() const { return slots_.size() * 160; }
+  /// About: of a decision, and of the clicks of one that has some.
+  std::uint64_t memory_bytes() const { return slots_.size() * 160 + with_clicks_ * 112; }
 
   void save(ByteWriter& out) const;
   /// `by_item`: saved when clicks named items only. RETURNS: false for bytes that make no sense.
@@ -96,8 +92,10 @@ class DecisionTable {
 
  private:
   Entry entry_of(const DecisionId& id);
+  void erase(const DecisionId& id);
 
   std::unordered_map<DecisionId, DecisionSlot, DecisionIdHash> slots_;
+  std::uint64_t with_clicks_ = 0;
   std::deque<DecisionId> open_;  // in log order, as the others
   std::deque<DecisionId> closed_;
   std::deque<DecisionId> awaiting_;  // may name decisions that have come since

@@ -247,7 +247,7 @@ Result<Fold::Outcome> Fold::click(const ClickRecord& click, Context& context) {
   constexpr std::size_t kMaxAwaiting = 1000;
   DecisionSlot& awaiting = decisions_.await(click.decision, time_ms_);
   std::size_t names = click.ranking.size();
-  for (const ClickRecord& other : awaiting.make_clicks().awaiting) {
+  for (const ClickRecord& other : decisions_.clicks_of(awaiting).awaiting) {
     names += other.ranking.size();
   }
   if (awaiting.clicks->awaiting.size() >= kMaxAwaiting || names > kMaxShown) {
@@ -303,7 +303,7 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   if (const std::optional<Outcome> outcome = admit(key, slot)) {
     return *outcome;
   }
-  DecisionClicks& clicks = slot.make_clicks();
+  DecisionClicks& clicks = decisions_.clicks_of(slot);
   if (std::find(clicks.clicked.begin(), clicks.clicked.end(), *place) != clicks.clicked.end()) {
     ++counts_.learned;  // each distinct item is learned once
     return Outcome::kAccepted;
@@ -333,7 +333,7 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
 
 std::optional<Fold::Outcome> Fold::admit(std::uint64_t key, DecisionSlot& slot) {
   constexpr std::size_t kMaxClicks = 10'000;
-  std::vector<std::uint64_t>& keys = slot.make_clicks().keys;
+  std::vector<std::uint64_t>& keys = decisions_.clicks_of(slot).keys;
   if (contains(keys, key) && !planted(Fault::kForgetIdempotencyKey)) {
     ++counts_.duplicate;
     return Outcome::kDuplicate;
@@ -360,12 +360,12 @@ Fold::Outcome Fold::join_ranking(const ClickRecord& click, const Shared& event, 
   }
   const std::uint64_t own_key = key_of(KeyKind::kRanking, "");
   const std::uint64_t key = click.event.empty() ? own_key : key_of(KeyKind::kEvent, click.event);
-  const bool was_ranked = contains(slot.make_clicks().keys, own_key);
+  const bool was_ranked = contains(decisions_.clicks_of(slot).keys, own_key);
   if (const std::optional<Outcome> outcome = admit(key, slot)) {
     return *outcome;
   }
   if (!was_ranked && key != own_key) {
-    slot.make_clicks().keys.push_back(own_key);
+    decisions_.clicks_of(slot).keys.push_back(own_key);
   }
   // The first ranking of a list is learned, whatever the events of later ones are called.
   if (!was_ranked && !event->control &&

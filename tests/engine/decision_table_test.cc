@@ -1,0 +1,40 @@
+#include "src/engine/decision_table.h"
+
+#include <gtest/gtest.h>
+
+namespace hindsight {
+namespace {
+
+TEST(DecisionTable, ClicksCountAsLongAsTheirDecisionIsKnown) {
+  DecisionTable table;
+  table.open({0, 1}, 10, 0);
+  DecisionSlot& clicked = table.open({0, 2}, 11, 0);
+  const std::uint64_t bare = table.memory_bytes();
+  table.clicks_of(clicked).clicked.push_back(4);
+  table.clicks_of(clicked).keys.push_back(5);
+  const std::uint64_t full = table.memory_bytes();
+  EXPECT_GT(full, bare);
+
+  ByteWriter out;
+  table.save(out);
+  ByteReader in(out.bytes());
+  DecisionTable loaded;
+  ASSERT_TRUE(loaded.load(in, false));
+  EXPECT_EQ(loaded.memory_bytes(), full);
+
+  for (DecisionTable* one : {&table, &loaded}) {
+    one->close_oldest(1);
+    one->forget_oldest_closed();
+    EXPECT_EQ(one->memory_bytes(), full - bare / 2);  // the one without clicks is gone
+    one->close_oldest(2);
+    one->forget_oldest_closed();
+    EXPECT_EQ(one->memory_bytes(), 0U);
+  }
+  table.clicks_of(table.await({0, 9}, 3)).keys.push_back(1);
+  EXPECT_GT(table.memory_bytes(), 0U);
+  table.drop_oldest_awaiting();
+  EXPECT_EQ(table.memory_bytes(), 0U);
+}
+
+}  // namespace
+}  // namespace hindsight
