@@ -223,9 +223,10 @@ class Bench:
             books = client.collection("books")
             books.put(ranker=ranker, memory_budget=1 << 33)
             before = resident(service.process.pid)
-            for first in range(0, count, 10_000):
+            batch = 10_000 // (1 + links)  # a call has a size
+            for first in range(0, count, batch):
                 books.add([{"id": f"item-{i:012d}", "links": [f"item-{j:012d}" for j in range(max(0, i - links), i)]}
-                           for i in range(first, first + 10_000)])
+                           for i in range(first, min(first + batch, count))])
             after = resident(service.process.pid)
             estimate = books.stats()["memory_bytes"]
         self.row(f"memory per item, ids of 17 bytes, {ranker}" + (f", {links} links" if links else ""),
