@@ -3,7 +3,7 @@
 
     from hindsight_client import Client
     books = Client("http://127.0.0.1:8080", key).collection("books")
-    books.put(ranker="klrank")
+    books.put()
     reply = books.rank(candidates=["b1", "b2", "b3"], k=3)
     books.click(reply["decision"], "b2", event="click-17")
 
@@ -142,7 +142,7 @@ def show(books, wishes):
 def tour(client):
     name = "client-tour-" + uuid.uuid4().hex[:8]
     books = client.collection(name)
-    books.put(ranker="klrank")
+    books.put()
     wishes = {"algebra": 1, "calculus": 6, "topology": 3}  # how much readers like each book
     print("first of 100 lists, before:", show(books, wishes))
     readers = random.Random(7)  # the same readers every time

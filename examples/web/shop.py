@@ -140,7 +140,7 @@ def main():
     address = f"http://127.0.0.1:{server.server_port}"
     if options.data:
         admin = Ranker(options.hindsight, (pathlib.Path(options.data) / "admin.key").read_text().strip())
-        admin.call("PUT", "", {"ranker": "klrank"})
+        admin.call("PUT", "", {})
         options.rank_key = make_key(options.program, options.data, "--role", "rank")
         options.clicks_key = make_key(options.program, options.data, "--role", "publishable", "--origins", address)
     if not options.rank_key or not options.clicks_key:

@@ -13,7 +13,8 @@ namespace {
 // 2: models may hold context terms, and a tree over the library. What version 1 holds is the same
 // without them. 3: snapshots hold curves and a sample of the learned clicks; models are as before.
 // 4: clicks that wait in a snapshot may be positions or rankings; models are as before. 5: points
-// of curves have the weights of experts; auto and feature-klrank have context terms.
+// of curves have the weights of experts, auto and feature-klrank may have context terms; models
+// without them are as before.
 constexpr std::uint32_t kFormatVersion = 5;
 constexpr std::uint32_t kOldestFormatVersion = 1;
 // Changes whenever the same log would fold to other bits.

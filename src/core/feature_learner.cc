@@ -14,6 +14,9 @@ namespace {
 constexpr double kColumnSquares = 1e-3;
 constexpr double kTermSquares = 1.0;
 constexpr double kRidge = 1.0;
+// The highest bit of the number of items' own terms: learners without context terms have the bytes
+// that they had before there were any.
+constexpr std::uint64_t kContextFollows = std::uint64_t{1} << 63;
 
 std::size_t packed(std::size_t row, std::size_t column) { return row * (row + 1) / 2 + column; }
 
@@ -212,17 +215,23 @@ std::size_t FeatureLearner::memory_bytes() const {
          (slope_.capacity() + term_gradient_.capacity()) * sizeof(double);
 }
 
-void FeatureLearner::put_terms(ByteWriter& out, const std::vector<Term>& terms) {
-  out.put(static_cast<std::uint64_t>(terms.size()));
+void FeatureLearner::put_terms(ByteWriter& out, const std::vector<Term>& terms,
+                               std::uint64_t flags) {
+  out.put(static_cast<std::uint64_t>(terms.size()) | flags);
   for (const Term& term : terms) {
     out.put(term.weight);
     out.put(term.squares);
   }
 }
 
-bool FeatureLearner::get_terms(ByteReader& in, std::vector<Term>& terms) {
+bool FeatureLearner::get_terms(ByteReader& in, std::vector<Term>& terms, std::uint64_t* flags) {
   std::uint64_t size = 0;
-  if (!in.get(size) || size > in.left() / sizeof(Term)) {
+  in.get(size);
+  if (flags != nullptr) {
+    *flags = size & kContextFollows;
+    size -= *flags;
+  }
+  if (!in.ok() || size > in.left() / sizeof(Term)) {
     return false;
   }
   terms.resize(size);
@@ -241,23 +250,28 @@ void FeatureLearner::save(ByteWriter& out) const {
   out.put(std::span<const double>(weights_));
   out.put(params_.newton ? std::span<const double>(hessian_) : std::span<const double>(squares_));
   put_terms(out, terms_);
-  put_terms(out, items_);
-  put_terms(out, context_);
+  put_terms(out, items_, context_.empty() ? 0 : kContextFollows);
+  if (!context_.empty()) {
+    put_terms(out, context_);
+  }
 }
 
 Result<void> FeatureLearner::load(ByteReader& in, std::size_t item_count) {
   const Error corrupt{ErrorCode::kCorrupt, "the saved weights of features are damaged", "weights"};
   std::vector<double> weights;
   std::vector<double> sums;
+  std::uint64_t context_follows = 0;
+  context_.clear();
   in.get(weights);
   in.get(sums);
   const std::size_t length = params_.newton ? hessian_.size() : squares_.size();
   if (!in.ok() || weights.size() != kSignalColumns || sums.size() != length ||
       !all_within(weights, -kMaxWeight, kMaxWeight) || !all_finite(sums) ||
-      !get_terms(in, terms_) || !get_terms(in, items_) || !get_terms(in, context_) ||
-      terms_.size() > kTerms || items_.size() != (params_.item_rate > 0.0 ? item_count : 0) ||
-      (!context_.empty() &&
-       (context_.size() != params_.context_terms || params_.item_rate == 0.0))) {
+      !get_terms(in, terms_) || !get_terms(in, items_, &context_follows) ||
+      (context_follows != 0 && !get_terms(in, context_)) || terms_.size() > kTerms ||
+      items_.size() != (params_.item_rate > 0.0 ? item_count : 0) ||
+      (context_follows != 0 && (context_.empty() || context_.size() != params_.context_terms ||
+                                params_.item_rate == 0.0))) {
     return corrupt;
   }
   for (std::size_t j = 0; j < kSignalColumns; ++j) {

@@ -94,8 +94,8 @@ class FeatureLearner {
                       const Columns& gradient);
   /// The step of an item's own term, or of that under a key.
   void step_own(Term& term, double gradient, double shortened) const;
-  static void put_terms(ByteWriter& out, const std::vector<Term>& terms);
-  static bool get_terms(ByteReader& in, std::vector<Term>& terms);
+  static void put_terms(ByteWriter& out, const std::vector<Term>& terms, std::uint64_t flags = 0);
+  static bool get_terms(ByteReader& in, std::vector<Term>& terms, std::uint64_t* flags = nullptr);
 
   FeatureLearnerParams params_;
   Columns weights_{};

@@ -53,6 +53,10 @@ class ItemVectors {
   std::size_t size() const { return rows_.size(); }
   std::size_t dim() const { return columns_.size(); }
   std::span<const double> row(ItemIndex item) const { return rows_[item]; }
+  /// At most, about.
+  std::size_t memory_bytes() const {
+    return rows_.capacity() * (sizeof(rows_[0]) + dim() * sizeof(double));
+  }
 
   /// RETURNS: whether all the items could be put. FAILS: kInvalidArgument (an item with features
   /// that are all zero), kFeatureTooLong, kTooLarge (more than 128 columns in all)

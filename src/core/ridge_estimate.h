@@ -28,6 +28,10 @@ class RidgeEstimate {
   std::size_t dim() const { return sum_.size(); }
   std::uint64_t count() const { return count_; }
   const std::vector<double>& theta() const { return theta_; }
+  std::size_t memory_bytes() const {
+    return (v_.capacity() + sum_.capacity() + theta_.capacity() + whitening_.capacity()) *
+           sizeof(double);
+  }
   /// Lower triangular T with x^T V^-1 x = |T x|^2, as squared_lengths_of takes it.
   const std::vector<double>& whitening() const { return whitening_; }
 

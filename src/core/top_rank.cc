@@ -243,6 +243,20 @@ void TopRank::draw(std::size_t k, Rng& rng, std::vector<ItemIndex>& list) const 
   }
 }
 
+std::size_t TopRank::memory_bytes() const {
+  std::size_t bytes = least_.capacity() * sizeof(least_[0]);
+  for (const Row& row : rows_) {
+    bytes += sizeof(row) + row.next.capacity() * sizeof(row.next[0]) +
+             row.countdown.capacity() * sizeof(row.countdown[0]);
+  }
+  for (const auto* lists : {&worse_, &blocks_}) {
+    for (const std::vector<ItemIndex>& list : *lists) {
+      bytes += sizeof(list) + list.capacity() * sizeof(ItemIndex);
+    }
+  }
+  return bytes;
+}
+
 void TopRank::save(ByteWriter& out) const {
   out.put(static_cast<std::uint64_t>(size()));
   out.put(version_);

@@ -70,6 +70,9 @@ class TopRank {
   /// counted in the blocks as they were.
   void settle();
 
+  /// About: of pairs of items above all.
+  std::size_t memory_bytes() const;
+
   void save(ByteWriter& out) const;
   /// FAILS: kCorrupt
   Result<void> load(ByteReader& in);

@@ -254,7 +254,7 @@ namespace {
 
 // About what items take in both copies of the model.
 std::uint64_t memory_of(const std::vector<ItemInput>& items) {
-  constexpr std::uint64_t kPerItem = 240;
+  constexpr std::uint64_t kPerItem = 480;
   std::uint64_t bytes = 0;
   for (const ItemInput& item : items) {
     bytes += kPerItem + 2 * item.id.size() + 12 * item.features.size() + 4 * item.links.size() +

@@ -194,7 +194,7 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
     if (!candidates->to_add.empty() || !candidates->new_features.empty()) {
       Result<void> fits = check_before_adding(input, *model);
       if (fits.ok()) {
-        fits = check_budget(*model, candidates->to_add.size() * 300);
+        fits = check_budget(*model, candidates->to_add.size() * 520);
       }
       if (!fits.ok()) {
         return done(fits.error());

@@ -1,5 +1,9 @@
 #include "src/engine/config_bytes.h"
 
+#include <utility>
+
+#include "hindsight/registry.h"
+
 namespace hindsight {
 namespace {
 
@@ -68,6 +72,21 @@ void put_config(ByteWriter& out, const CollectionConfig& config) {
   out.put(config.retain_days);
 }
 
+namespace {
+
+/// A ranker may have got parameters since this was written: they have their defaults, here and in
+/// everything that is compared with it. What the registry does not take is refused where it is
+/// used.
+void complete(CollectionConfig& config) {
+  if (const auto row = find_ranker(config.ranker); row.ok()) {
+    if (auto params = check_params(**row, config.params); params.ok()) {
+      config.params = *std::move(params);
+    }
+  }
+}
+
+}  // namespace
+
 bool get_config(ByteReader& in, CollectionConfig& config) {
   std::uint8_t on_unknown = 0;
   std::uint8_t switched = 0;
@@ -85,6 +104,7 @@ bool get_config(ByteReader& in, CollectionConfig& config) {
   in.get(config.max_scan);
   in.get(config.memory_budget);
   in.get(config.retain_days);
+  complete(config);
   config.log_queries = (switched & kLogsQueries) != 0;
   config.log_candidates = (switched & kLeavesOutCandidates) == 0;
   config.on_unknown = static_cast<OnUnknown>(on_unknown);

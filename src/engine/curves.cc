@@ -104,7 +104,7 @@ std::vector<CurvePoint> Curves::pick(std::size_t count) const {
 std::uint64_t Curves::memory_bytes() const {
   const std::size_t weights = points_.empty() ? 0 : points_.back().expert_weights.size();
   return (points_.capacity() + measured_.capacity()) * sizeof(CurvePoint) +
-         points_.size() * weights * sizeof(float);
+         points_.size() * (weights == 0 ? 0 : weights * sizeof(float) + 16);
 }
 
 void Curves::save(ByteWriter& out) const {

@@ -74,6 +74,7 @@ DecisionClicks& DecisionTable::clicks_of(DecisionSlot& slot) {
 
 void DecisionTable::erase(const DecisionId& id) {
   const auto place = slots_.find(id);
+  HINDSIGHT_CHECK(place != slots_.end());
   with_clicks_ -= place->second.clicks != nullptr ? 1 : 0;
   slots_.erase(place);
 }

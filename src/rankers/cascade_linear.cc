@@ -154,8 +154,9 @@ class CascadeModel {
     return sum;
   }
 
-  /// Of the items' features, which are kept twice.
-  std::size_t memory_bytes() const { return 2 * store_.memory_bytes(); }
+  std::size_t memory_bytes() const {
+    return store_.memory_bytes() + vectors_.memory_bytes() + estimate_.memory_bytes();
+  }
   Description describe(std::size_t items) const {
     return {{"items", std::to_string(items)},
             {"features", std::to_string(estimate_.dim())},

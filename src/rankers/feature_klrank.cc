@@ -40,7 +40,8 @@ class FeatureKlRank final : public ScoredRanker {
 
  protected:
   Result<FeatureRows> collect_features(const Request& request) const override {
-    HINDSIGHT_RETURN_IF_ERROR(check_context_key(request, sight_.context_terms));
+    HINDSIGHT_RETURN_IF_ERROR(
+        check_context_key(request, sight_.context_terms, "context_terms and item_rate"));
     return request.features == nullptr ? features_.rows_of(request.candidates) : *request.features;
   }
   void score(const Request& request, const Signals& signals, const FeatureRows& features,
@@ -134,7 +135,9 @@ std::vector<ParamSpec> params() {
         .maximum = 10.0},
        {.name = "item_rate",
         .default_value = defaults.item_rate,
-        .help = "size of the AdaGrad steps on each item's own term; 0: no such terms",
+        .help =
+            "size of the AdaGrad steps on each item's own term; 0: no such terms, and no context "
+            "keys",
         .minimum = 0.0,
         .maximum = 10.0},
        {.name = "optimiser",
@@ -170,12 +173,13 @@ RankerInfo feature_klrank_info() {
             return std::unique_ptr<Ranker>(std::make_unique<FeatureKlRank>(
                 ListOptions{
                     .name = kName, .law = first_law(params), .choice_set = choice_set_of(params)},
-                FeatureLearnerParams{.rate = number(params, "rate"),
-                                     .item_rate = number(params, "item_rate"),
-                                     .newton = word(params, "optimiser") == "newton",
-                                     .max_move = number(params, "max_move"),
-                                     .use = sight.use,
-                                     .context_terms = sight.context_terms}));
+                FeatureLearnerParams{
+                    .rate = number(params, "rate"),
+                    .item_rate = number(params, "item_rate"),
+                    .newton = word(params, "optimiser") == "newton",
+                    .max_move = number(params, "max_move"),
+                    .use = sight.use,
+                    .context_terms = number(params, "item_rate") > 0.0 ? sight.context_terms : 0}));
           }};
 }
 

@@ -90,6 +90,11 @@ void GraphRanker::do_add_items(std::span<const Item> items) {
   }
 }
 
+std::size_t GraphRanker::memory_bytes() const {
+  return Ranker::memory_bytes() + links_.capacity() * sizeof(links_[0]) +
+         (params_.links ? edges_ * sizeof(ItemIndex) : 0);
+}
+
 Description GraphRanker::describe() const {
   return {{"items", std::to_string(items_live())},
           {"edges", std::to_string(edges_)},

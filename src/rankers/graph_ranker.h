@@ -37,6 +37,7 @@ class GraphRanker : public ScoredRanker {
  public:
   Description describe() const override;
   double item_score(ItemIndex item) const override { return scores_[item]; }
+  std::size_t memory_bytes() const override;
 
  protected:
   GraphRanker(ListOptions options, const GraphParams& params)

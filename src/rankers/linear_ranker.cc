@@ -81,7 +81,8 @@ Result<void> LinearRanker::check_length(double squared_features, const std::stri
 }
 
 Result<FeatureRows> LinearRanker::collect_features(const Request& request) const {
-  HINDSIGHT_RETURN_IF_ERROR(check_context_key(request, params_.context_terms));
+  HINDSIGHT_RETURN_IF_ERROR(
+      check_context_key(request, params_.context_terms, "context_terms and optimiser"));
   if (!params_.features) {
     return FeatureRows{};
   }

@@ -66,6 +66,9 @@ class RecurRankRanker final : public Ranker {
     return lines;
   }
   double item_score(ItemIndex item) const override { return machine_.estimate(item); }
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + machine_.vectors().memory_bytes();
+  }
 
  protected:
   Result<Decision> do_rank(const Request& request, const Signals& /*signals*/,

@@ -337,11 +337,12 @@ std::size_t context_terms_of(const ParamMap& params) {
   return static_cast<std::size_t>(number(params, "context_terms"));
 }
 
-Result<void> check_context_key(const Request& request, std::size_t context_terms) {
+Result<void> check_context_key(const Request& request, std::size_t context_terms,
+                               std::string_view hint) {
   if (request.context_key != 0 && context_terms == 0) {
     return Error{ErrorCode::kUnsupported,
-                 "this ranker has no weights for context keys; use context_terms above 0, and "
-                 "another optimiser than ogd",
+                 "with these parameters this ranker has no weights for context keys; see " +
+                     std::string(hint),
                  "context_key"};
   }
   return {};

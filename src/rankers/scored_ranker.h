@@ -121,8 +121,9 @@ ChoiceSet choice_set_of(const ParamMap& params);
 ParamSpec context_terms_spec();
 /// REQUIRES: params holds valid context_terms
 std::size_t context_terms_of(const ParamMap& params);
-/// FAILS: kUnsupported (a key where there are no terms)
-Result<void> check_context_key(const Request& request, std::size_t context_terms);
+/// `hint`: the parameters that decide. FAILS: kUnsupported (a key where there are no terms)
+Result<void> check_context_key(const Request& request, std::size_t context_terms,
+                               std::string_view hint = "context_terms");
 
 // Typed access to checked parameters. REQUIRES: the name is there, with that type
 double number(const ParamMap& params, std::string_view name);

@@ -59,6 +59,9 @@ class TopRankRanker final : public Ranker {
             {"pairs known", std::to_string(machine_.relations())}};
   }
   /// Blocks from the top down: the first has 0.
+  std::size_t memory_bytes() const override {
+    return Ranker::memory_bytes() + machine_.memory_bytes();
+  }
   double item_score(ItemIndex item) const override {
     return -static_cast<double>(machine_.level(item));
   }

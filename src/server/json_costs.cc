@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -128,8 +129,9 @@ void write_point(JsonWriter& json, const CurvePoint& point) {
     json.key("control");
     write_counts(json, point.control_arm);
     if (!point.expert_weights.empty()) {
+      // Six places tell all that there is to see.
       json.key("expert_weights").array(point.expert_weights, [&](float weight) {
-        json.number(static_cast<double>(weight));
+        json.number(std::round(static_cast<double>(weight) * 1e6) / 1e6);
       });
     }
   });

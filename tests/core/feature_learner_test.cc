@@ -10,6 +10,7 @@
 
 #include "hindsight/random.h"
 #include "src/core/bytes.h"
+#include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
 #include "src/core/losses.h"
 
@@ -151,6 +152,43 @@ TEST(FeatureLearner, SaveLoadContinueEqualsContinue) {
     ByteReader once_more(out.bytes());
     EXPECT_FALSE(other.load(once_more, kItems).ok());
   }
+}
+
+// What was saved before there were context keys can be loaded, and nothing else is a byte longer.
+TEST(FeatureLearner, WithoutKeysItsBytesAreThoseOfBefore) {
+  Rng rng(13);
+  FeatureLearner learner({.context_terms = kContextTerms});
+  learner.grow_items(kItems);
+  RandomChoice choice(rng);
+  choice.context.clear();
+  learn(learner, choice);
+  ByteWriter plain;
+  learner.save(plain);
+  EXPECT_EQ(plain.bytes().size(),
+            2 * (8 + 8 * kSignalColumns) + 8 + 8 * choice.terms.slots() + 8 + 8 * kItems);
+  choice.context.assign(choice.items.size(), 1);
+  learn(learner, choice);
+  ByteWriter keyed;
+  learner.save(keyed);
+  EXPECT_EQ(keyed.bytes().size(), plain.bytes().size() + 8 + 8 * kContextTerms);
+}
+
+TEST(FeatureStore, KnowsWhatItsRowsTake) {
+  FeatureStore store;
+  Item item;
+  for (item.index = 0; item.index < 100; ++item.index) {
+    store.put(item);
+  }
+  const std::size_t bare = store.memory_bytes();
+  EXPECT_LT(bare, 100U * 32);  // items without features take next to nothing
+  item.index = 7;
+  item.dense.assign(1000, 1.0);
+  store.put(item);
+  EXPECT_GE(store.memory_bytes(), bare + 8000);
+  EXPECT_EQ(store.rows_of(std::vector<ItemIndex>{7, 8}).dense_dim, 1000U);
+  item.dense.clear();
+  store.put(item);  // without them again
+  EXPECT_EQ(store.memory_bytes(), bare);
 }
 
 TEST(TermRows, LongRowsAreScaledAndColumnsShareATable) {

@@ -117,6 +117,24 @@ TEST(OldFormats, EventsAreRead) {
   EXPECT_EQ(config.retain_days, 3U);
 }
 
+// A ranker gets a parameter: collections from before have its default, wherever they are compared.
+TEST(OldFormats, AParameterThatARankerHasGotSinceHasItsDefault) {
+  for (const char* ranker : {"auto", "klrank"}) {
+    CollectionEvent made;
+    made.config.ranker = ranker;
+    made.config.params = *check_params(**find_ranker(ranker), {});
+    const ParamMap complete = made.config.params;
+    ASSERT_EQ(made.config.params.erase("context_terms"), 1U);
+    const Result<Event> read = decode_event(encode_event({.id = {}, .clock_ms = 0, .body = made}));
+    ASSERT_TRUE(read.ok()) << to_string(read.error());
+    const CollectionConfig& config = std::get<CollectionEvent>(read->body).config;
+    EXPECT_EQ(config.params, complete);
+    const Result<std::unique_ptr<Model>> model = Model::make(config);
+    ASSERT_TRUE(model.ok());
+    EXPECT_EQ((*model)->clone()->config(), config);
+  }
+}
+
 TEST(OldFormats, ClicksThatNameItemsOnlyAreRead) {
   const Result<Event> read = decode_event(bytes_of(kOldClicks));
   ASSERT_TRUE(read.ok()) << to_string(read.error());

@@ -211,6 +211,18 @@ TEST(Auto, EachContextKeyLearnsItsOwnOrder) {
   }
 }
 
+TEST(FeatureKlRank, RefusesKeysThatItCouldNotLearnUnder) {
+  for (const char* none : {"item_rate", "context_terms"}) {
+    Shop shop("feature-klrank", all_candidates({{none, 0.0}}), 3);
+    const Request request = shop.request(0, 5);
+    Rng rng(1);
+    const auto refused = shop.ranker().rank(request, shop.signals(), rng);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+    EXPECT_NE(refused.error().message.find(none), std::string::npos);
+  }
+}
+
 // Under keys, too, the first expert is klrank itself, so that its theorem can be leant on.
 TEST(Auto, ItsFirstExpertPaysWhatKlRankPays) {
   Shop shop("auto", all_candidates(), 6);

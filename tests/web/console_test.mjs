@@ -199,6 +199,10 @@ test("an item of a mixture tells what its score is made of, and which experts ar
   await why.getByLabel("Session (optional)").fill("s1");
   await why.getByLabel("Group (optional)").focus();
   await asked;
+  const keyed = page.waitForRequest((request) => request.url().includes("context_key=jaguar"));
+  await why.getByLabel("Context key (optional)").fill("jaguar");
+  await why.getByLabel("Group (optional)").focus();
+  await keyed;
   await page.screenshot({ path: path.join(screenshots, "why.png"), fullPage: true });
   await world.go(page, "#/c/books/items/algebra");
   await why.getByText("it stands first with probability").waitFor();

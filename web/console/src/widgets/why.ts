@@ -31,7 +31,10 @@ export function whyItStands(context: Context, collection: string, item: Item): H
   const plotBox = h("div", { hidden: true }, h("h3", {}, "Experts, click by click"), plot.element);
   context.signal.addEventListener("abort", () => plot.end(), { once: true });
 
-  const show = (explanation: Explanation, past: HistoryPoint[]): void => {
+  let known = ""; // the weights that the past ends with
+  let past: HistoryPoint[] = [];
+
+  const show = (explanation: Explanation): void => {
     fill(body, summary(explanation), parts(explanation.parts), experts(explanation.experts));
     plotBox.hidden = past.length < 2;
     if (past.length > 1) {
@@ -42,9 +45,13 @@ export function whyItStands(context: Context, collection: string, item: Item): H
     const wish = { topic: topic.value, session: session.value.trim(), group: group.value.trim(), context_key: key.value.trim() };
     const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== ""));
     const explanation = await context.api.explain(collection, item.id, given, context.signal);
-    const experts = explanation.experts.length;
-    const past = experts > 0 ? await loadHistory(context.api, collection, POINTS, context.signal) : [];
-    show(explanation, lastEra(past.filter((point) => point.weights?.length === experts)));
+    const weights = explanation.experts.map((expert) => expert.weight).join();
+    if (weights !== known) {
+      const points = weights === "" ? [] : await loadHistory(context.api, collection, POINTS, context.signal);
+      past = lastEra(points.filter((point) => point.weights?.length === explanation.experts.length));
+      known = weights;
+    }
+    show(explanation);
   };
   const start = (): void => run(context, load, (error) => {
     plotBox.hidden = true;
