@@ -19,6 +19,7 @@ struct Beside {
   std::unique_ptr<Ranker> plain = *make_ranker("klrank");
   Signals signals;
   std::vector<ItemIndex> candidates;
+  std::vector<Decision> decisions;  // that clicks are learned of again and again
   std::uint64_t calls = 0;
   double prob_sum = 0.0;
 
@@ -70,6 +71,22 @@ struct Beside {
     return decision.score[0];
   }
 
+  /// A click on one of `shown` items.
+  double learn_again(Ranker& ranker, std::size_t shown) {
+    constexpr std::uint64_t kDecisions = 50;
+    for (std::uint64_t t = decisions.size(); t < kDecisions; ++t) {
+      Request wish = request(kClicks + t);
+      wish.k = shown;
+      Rng rng = Rng::for_decision(1, wish.decision);
+      decisions.push_back(*mixed->rank(wish, signals, rng));
+    }
+    const Decision& decision = decisions[++calls % kDecisions];
+    const Feedback feedback{.decision = decision.id, .clicked = {decision.items[calls % shown]}};
+    const Result<LearnReport> report = ranker.learn(decision, feedback, signals);
+    prob_sum += report.ok() ? 1.0 : 0.0;
+    return static_cast<double>(report->learned);
+  }
+
   Result<void> check() const {
     return prob_sum > 0.0 && prob_sum <= static_cast<double>(calls)
                ? Result<void>()
@@ -83,6 +100,13 @@ Prepared beside_klrank(std::size_t n) {
   auto work = std::make_shared<Beside>(n);
   return {.test = [work] { return work->rank(*work->mixed); },
           .baseline = [work] { return work->rank(*work->plain); },
+          .check = [work] { return work->check(); }};
+}
+
+Prepared learn_beside_klrank(std::size_t shown) {
+  auto work = std::make_shared<Beside>(shown);
+  return {.test = [work, shown] { return work->learn_again(*work->mixed, shown); },
+          .baseline = [work, shown] { return work->learn_again(*work->plain, shown); },
           .check = [work] { return work->check(); }};
 }
 
@@ -106,6 +130,13 @@ std::vector<Workload> auto_workloads() {
                          .aim = std::nullopt,
                          .budget_ns = std::nullopt,
                          .prepare = [n] { return beside_klrank(n); }});
+  }
+  for (const std::size_t n : {10, 100}) {
+    workloads.push_back({.name = "auto/click-over-klrank",
+                         .n = n,
+                         .aim = std::nullopt,
+                         .budget_ns = std::nullopt,
+                         .prepare = [n] { return learn_beside_klrank(n); }});
   }
   return workloads;
 }
