@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/core/bytes.h"
 #include "src/core/check.h"
@@ -32,7 +33,11 @@ double ExpertMixture::learn(std::span<const double> costs) {
     const double to_each = share_ / static_cast<double>(size() - 1);
     for (double& log_weight : log_weight_) {
       const double weight = det_exp(log_weight);
-      log_weight = det_log((1.0 - share_) * weight + to_each * std::max(0.0, 1.0 - weight));
+      const double shared = (1.0 - share_) * weight + to_each * std::max(0.0, 1.0 - weight);
+      // A share too small to be added to a weight too small for a number leaves it as it is.
+      if (shared >= std::numeric_limits<double>::min()) {
+        log_weight = det_log(shared);
+      }
     }
   }
   count_up(rounds_);

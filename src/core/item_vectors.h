@@ -55,7 +55,7 @@ class ItemVectors {
   std::span<const double> row(ItemIndex item) const { return rows_[item]; }
   /// At most, about.
   std::size_t memory_bytes() const {
-    return rows_.capacity() * (sizeof(rows_[0]) + dim() * sizeof(double));
+    return rows_.capacity() * (sizeof(std::vector<double>) + dim() * sizeof(double));
   }
 
   /// RETURNS: whether all the items could be put. FAILS: kInvalidArgument (an item with features

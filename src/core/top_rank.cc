@@ -251,7 +251,7 @@ std::size_t TopRank::memory_bytes() const {
   }
   for (const auto* lists : {&worse_, &blocks_}) {
     for (const std::vector<ItemIndex>& list : *lists) {
-      bytes += sizeof(list) + list.capacity() * sizeof(ItemIndex);
+      bytes += sizeof(std::vector<ItemIndex>) + list.capacity() * sizeof(ItemIndex);
     }
   }
   return bytes;

@@ -91,7 +91,7 @@ void GraphRanker::do_add_items(std::span<const Item> items) {
 }
 
 std::size_t GraphRanker::memory_bytes() const {
-  return Ranker::memory_bytes() + links_.capacity() * sizeof(links_[0]) +
+  return Ranker::memory_bytes() + links_.capacity() * sizeof(std::vector<ItemIndex>) +
          (params_.links ? edges_ * sizeof(ItemIndex) : 0);
 }
 

@@ -89,6 +89,21 @@ int rounds_to_recover(double share) {
   return rounds;
 }
 
+// A share may be as small as numbers are, and an expert as bad.
+TEST(ExpertMixture, TheSmallestShareIsSafe) {
+  for (const double share : {5e-324, 1e-310, 2.3e-308, 1e-300}) {
+    ExpertMixture mixture(3, share);
+    double cost = 0.0;
+    for (int t = 0; t < 50; ++t) {
+      cost += mixture.learn(std::vector<double>{0.5, 1000.0, 2.0});
+    }
+    EXPECT_NEAR(cost, 25.0 + std::log(3.0), 1e-9) << share;
+    EXPECT_NEAR(mixture.weight(0), 1.0, 1e-12) << share;
+    EXPECT_TRUE(std::isfinite(mixture.log_weight(1))) << share;
+    EXPECT_LE(mixture.cost(), mixture.cost_bound() + 1e-9) << share;
+  }
+}
+
 // The weight of an expert is never below share / (N - 1) or so, and gains one nat per round:
 // ln((N - 1) / share) + 1 rounds suffice. Without a share it takes as long as it was behind.
 TEST(ExpertMixture, WithAShareItRecoversWithinTheLogarithmOfTheShareAfterAChange) {
