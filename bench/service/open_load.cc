@@ -2,15 +2,18 @@
 // many users (a Poisson process), whatever the server does; a latency is counted from when its
 // request was due.
 //
-//   open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]...
+//   open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]... [pulse SECONDS]
 //
 // A FILE holds whole HTTP requests, each after a line with its length, and is a class of its own,
 // with its own rate. Rate 0 for all of them: as fast as answers come, which is the capacity. Prints
 // one line of JSON for each class: requests sent, answers by status, latencies of those that were
 // served and of those that were refused, in milliseconds, and how many were due but found no free
-// connection. It never sleeps while it sends: give it a core of its own. Where this program itself
-// stood still (the machine took its core away), what was due or on its way then says nothing of the
-// server: it is counted as disturbed, and its latency is left out.
+// connection. With a pulse, all classes but the first one pause for so long and send for so long in
+// turn, and "alone" and "beside" are the medians, over pauses and over pulses, of the first one's
+// percentiles: a machine whose speed drifts does so for both, and what disturbs it now and then
+// spoils a few pulses only. It never sleeps while it sends: give it a core of its own. Where this
+// program itself stood still (the machine took its core away), what was due or on its way then says
+// nothing of the server: it is counted as disturbed, and its latency is left out.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -23,9 +26,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <random>
@@ -39,6 +44,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kSettle{500};
 // One pass over everything that can be sent and read takes less than this.
 constexpr std::chrono::milliseconds kStall{3};
+// After the others have fallen silent, what they left behind is done.
+constexpr double kAfterglowS = 0.1;
 
 struct Class {
   double rate = 0.0;
@@ -50,6 +57,7 @@ struct Class {
   std::uint64_t disturbed = 0;  // due or on its way while this program stood still
   std::map<int, std::uint64_t> statuses;
   std::vector<double> served_ms;
+  std::map<std::size_t, std::vector<double>> pulses_ms;  // of those served; even ones are pauses
   std::vector<double> refused_ms;
 };
 
@@ -57,6 +65,8 @@ struct Connection {
   int fd = -1;
   bool busy = false;
   bool disturbed = false;
+  std::size_t pulse = 0;
+  bool afterglow = false;
   std::size_t kind = 0;
   Clock::time_point due;
   std::string unsent;
@@ -65,8 +75,10 @@ struct Connection {
 
 class Load {
  public:
-  Load(std::uint16_t port, double seconds, std::size_t connections, std::vector<Class> kinds)
-      : port_(port), seconds_(seconds), kinds_(std::move(kinds)) {
+  /// `pulse_s` 0: all send all the time.
+  Load(std::uint16_t port, double seconds, std::size_t connections, std::vector<Class> kinds,
+       double pulse_s)
+      : port_(port), seconds_(seconds), pulse_s_(pulse_s), kinds_(std::move(kinds)) {
     poll_ = epoll_create1(EPOLL_CLOEXEC);
     connections_.resize(connections);
     for (std::size_t i = 0; i < connections; ++i) {
@@ -86,8 +98,8 @@ class Load {
     const bool waits = kinds_.front().rate <= 0.0;
     std::uint64_t number = 0;
     std::mt19937_64 coins(1);
-    for (Class& kind : kinds_) {
-      kind.due_s = gap(kind, coins);
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      kinds_[i].due_s = due_after(i, 0.0, coins);
     }
     auto passed = begin;
     for (auto now = begin; now < end; now = Clock::now()) {
@@ -96,7 +108,7 @@ class Load {
       }
       passed = now;
       while (waits && !free_.empty()) {
-        start(number++ % kinds_.size(), Clock::now());
+        start(number++ % kinds_.size(), Clock::now(), 0.0);
       }
       while (!waits) {
         const std::size_t next = next_due();
@@ -106,11 +118,12 @@ class Load {
         if (at > now) {
           break;
         }
-        kind.due_s += gap(kind, coins);
+        const double due_s = kind.due_s;
+        kind.due_s = due_after(next, due_s, coins);
         if (free_.empty()) {
           ++kind.late;  // a client that gives up
         } else {
-          start(next, at);
+          start(next, at, due_s);
         }
       }
       poll(waits ? 10 : 0);
@@ -135,14 +148,24 @@ class Load {
         std::printf("%s\"%d\":%llu", comma, status, static_cast<unsigned long long>(count));
         comma = ",";
       }
-      std::printf("},\"served\":%s,\"refused\":%s}\n", summary(kind.served_ms).c_str(),
-                  summary(kind.refused_ms).c_str());
+      std::printf("},\"served\":%s,\"alone\":%s,\"beside\":%s,\"refused\":%s}\n",
+                  summary(kind.served_ms).c_str(), median_summary(kind, 0).c_str(),
+                  median_summary(kind, 1).c_str(), summary(kind.refused_ms).c_str());
     }
   }
 
  private:
   static double gap(const Class& kind, std::mt19937_64& coins) {
     return std::exponential_distribution<double>(std::max(kind.rate, 1.0))(coins);
+  }
+  /// When the request of a class after one at `time_s` leaves.
+  double due_after(std::size_t kind_index, double time_s, std::mt19937_64& coins) const {
+    double due_s = time_s + gap(kinds_[kind_index], coins);
+    if (pulse_s_ > 0.0 && kind_index > 0 && std::fmod(due_s, 2.0 * pulse_s_) < pulse_s_) {
+      due_s = 2.0 * pulse_s_ * std::floor(due_s / (2.0 * pulse_s_)) + pulse_s_ +
+              gap(kinds_[kind_index], coins);
+    }
+    return due_s;
   }
   std::size_t next_due() const {
     const auto next =
@@ -158,17 +181,38 @@ class Load {
     }
   }
 
+  /// REQUIRES: there are some
+  static double quantile(std::vector<double>& values, double share) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  }
+
+  std::string median_summary(Class& kind, std::size_t parity) const {
+    std::vector<double> p50;
+    std::vector<double> p99;
+    for (auto& [pulse, values] : kind.pulses_ms) {
+      if (pulse_s_ > 0.0 && pulse % 2 == parity) {
+        p50.push_back(quantile(values, 0.5));
+        p99.push_back(quantile(values, 0.99));
+      }
+    }
+    if (p50.empty()) {
+      return "null";
+    }
+    char text[64];
+    std::snprintf(text, sizeof(text), "{\"p50\":%.3f,\"p99\":%.3f}", quantile(p50, 0.5),
+                  quantile(p99, 0.5));
+    return text;
+  }
+
   static std::string summary(std::vector<double>& values) {
     if (values.empty()) {
       return "null";
     }
-    std::sort(values.begin(), values.end());
-    const auto at = [&](double share) {
-      return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-    };
+    const auto at = [&](double share) { return quantile(values, share); };
     char text[128];
     std::snprintf(text, sizeof(text), "{\"p50\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f}",
-                  at(0.5), at(0.99), at(0.999), values.back());
+                  at(0.5), at(0.99), at(0.999), at(1.0));
     return text;
   }
 
@@ -192,7 +236,7 @@ class Load {
     epoll_ctl(poll_, EPOLL_CTL_ADD, one.fd, &event);
   }
 
-  void start(std::size_t kind_index, Clock::time_point due) {
+  void start(std::size_t kind_index, Clock::time_point due, double due_s) {
     const std::size_t index = free_.back();
     free_.pop_back();
     Class& kind = kinds_[kind_index];
@@ -200,6 +244,9 @@ class Load {
     one.busy = true;
     one.kind = kind_index;
     one.due = due;
+    one.pulse = pulse_s_ > 0.0 ? static_cast<std::size_t>(due_s / pulse_s_) : 0;
+    one.afterglow = pulse_s_ > 0.0 && one.pulse % 2 == 0 &&
+                    std::fmod(due_s, pulse_s_) < std::min(pulse_s_ / 2.0, kAfterglowS);
     one.disturbed = due < stalled_until_;
     one.answer.clear();
     one.unsent = kind.requests[kind.next];
@@ -273,6 +320,9 @@ class Load {
         ++kind.disturbed;
       } else {
         (status == 200 ? kind.served_ms : kind.refused_ms).push_back(ms);
+        if (status == 200 && !one.afterglow) {
+          kind.pulses_ms[one.pulse].push_back(ms);
+        }
       }
       free_.push_back(index);
     }
@@ -286,6 +336,7 @@ class Load {
 
   std::uint16_t port_;
   double seconds_;
+  double pulse_s_;
   int poll_ = -1;
   Clock::time_point stalled_until_;
   std::vector<Class> kinds_;
@@ -307,8 +358,15 @@ std::vector<std::string> read_requests(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  double pulse_s = 0.0;
+  if (argc > 7 && std::strcmp(argv[argc - 2], "pulse") == 0) {
+    pulse_s = std::atof(argv[argc - 1]);
+    argc -= 2;
+  }
   if (argc < 6 || argc % 2 != 0) {
-    std::fprintf(stderr, "usage: open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]...\n");
+    std::fprintf(stderr,
+                 "usage: open_load PORT SECONDS CONNECTIONS RATE FILE [RATE FILE]... "
+                 "[pulse SECONDS]\n");
     return 2;
   }
   std::vector<Class> kinds;
@@ -323,7 +381,7 @@ int main(int argc, char** argv) {
     kinds.push_back(std::move(kind));
   }
   Load load(static_cast<std::uint16_t>(std::atoi(argv[1])), std::atof(argv[2]),
-            std::strtoul(argv[3], nullptr, 10), std::move(kinds));
+            std::strtoul(argv[3], nullptr, 10), std::move(kinds), pulse_s);
   load.run();
   load.print();
   return 0;

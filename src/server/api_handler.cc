@@ -12,6 +12,7 @@
 #include "src/server/http_server.h"
 #include "src/server/json_input.h"
 #include "src/server/json_output.h"
+#include "src/server/lanes.h"
 #include "src/server/metrics.h"
 #include "src/server/routes.h"
 
@@ -58,12 +59,13 @@ struct Findings final : HttpFindings {
   std::shared_ptr<const Principal> principal;
   std::optional<Refusal> limited;  // by what
   std::int64_t wait_ms = 0;
+  bool ahead = false;  // of some rate, if within its burst
   Result<void> allowed = {};
 };
 
 /// One lane for each collection, and one for everything else that needs a key.
 std::uint64_t lane_of(std::string_view collection) {
-  return std::hash<std::string_view>()(collection) | 1U;
+  return Lanes::in_line(std::hash<std::string_view>()(collection));
 }
 
 /// How much a call puts on the way to the log: about its number of clicks or items.
@@ -107,7 +109,9 @@ class ApiHandler::Impl {
     }
     if (takes_turns) {
       admission.refused = findings->principal == nullptr || !findings->allowed.ok();
-      admission.lane = lane_of(findings->match.collection);
+      const std::uint64_t lane = lane_of(findings->match.collection);
+      // Who came faster than a rate is served after all others.
+      admission.lane = findings->ahead ? Lanes::last_in_line(lane) : lane;
     }
     admission.findings = std::move(findings);
     return admission;
@@ -190,7 +194,9 @@ class ApiHandler::Impl {
 
   static bool limited(const RateCheck& limit, std::string_view who, Refusal reason,
                       Findings& findings) {
-    findings.wait_ms = limit ? limit(who) : 0;
+    const RateVerdict verdict = limit ? limit(who) : RateVerdict();
+    findings.wait_ms = verdict.wait_ms;
+    findings.ahead = findings.ahead || verdict.ahead;
     if (findings.wait_ms > 0) {
       findings.limited = reason;
       findings.allowed = too_many_requests();

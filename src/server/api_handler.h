@@ -19,6 +19,7 @@
 #include "src/engine/engine.h"
 #include "src/server/http.h"
 #include "src/server/principal.h"
+#include "src/server/rate_limit.h"
 #include "src/server/reply.h"
 
 namespace hindsight {
@@ -26,8 +27,8 @@ namespace hindsight {
 class AuditLog;
 struct HttpCounters;
 
-/// Takes one request of `who`. RETURNS: 0 when it may pass, or how many milliseconds to wait.
-using RateCheck = std::function<std::int64_t(std::string_view who)>;
+/// Takes one request of `who`.
+using RateCheck = std::function<RateVerdict(std::string_view who)>;
 
 struct ApiOptions {
   Engine& engine;

@@ -80,7 +80,7 @@ class AuditLog::Impl {
   void write(const AuditRecord& record) {
     const std::int64_t now_ms = options_.clock();
     const bool refused = record.status >= kFirstError;
-    if (refused && refused_calls_.take(record.key, now_ms) > 0) {
+    if (refused && refused_calls_.take(record.key, now_ms).wait_ms > 0) {
       return;
     }
     const std::string line = line_of(record, now_ms);

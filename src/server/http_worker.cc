@@ -17,17 +17,40 @@ constexpr std::int64_t kMostTurnsNs = 2'000'000;
 // some milliseconds is borne: where requests cost little, reading and writing are most of it.
 constexpr std::int64_t kBusyQueue = 24;
 constexpr std::int64_t kBusyWaitNs = 5'000'000;
+// After so many handlers it is time to look who else wants to be served.
+constexpr int kHandlersAtOnce = 64;
+// Those who are last get this part of a busy thread.
+constexpr std::int64_t kLastShare = 16;
 
 }  // namespace
 
 void Worker::run() {
   while (!context.stopped()) {
-    if (context.poll() == 0) {
+    const bool dry = !poll_some();
+    if (!last_lanes_.empty() && !last_asked_ && (dry || last_are_due())) {
+      last_asked_ = true;
+      asio::post(context, [this] { run_last(); });
+    } else if (dry) {
       pressure_.pause_begins(steady_clock_ns());
       context.run_one();
       pressure_.pause_ends(steady_clock_ns());
     }
   }
+}
+
+/// RETURNS: false when there was nothing left to do.
+bool Worker::poll_some() {
+  for (int i = 0; i < kHandlersAtOnce; ++i) {
+    if (context.poll_one() == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether the others have had their share of the time. REQUIRES: somebody waits
+bool Worker::last_are_due() {
+  return steady_clock_ns() - last_ended_ns_ >= kLastShare * last_lanes_.typical_cost_ns();
 }
 
 const std::string& Worker::date() {
@@ -45,9 +68,13 @@ const std::string& Worker::date() {
 }
 
 milliseconds Worker::expected_wait(Lanes::LaneId lane) const {
-  return lane == 0 ? milliseconds(0)
-                   : std::chrono::duration_cast<milliseconds>(
-                         std::chrono::nanoseconds(lanes_.expected_wait_ns(lane)));
+  return std::chrono::duration_cast<milliseconds>(
+      std::chrono::nanoseconds(lane == 0 ? 0 : expected_wait_ns(lane)));
+}
+
+std::int64_t Worker::expected_wait_ns(Lanes::LaneId lane) const {
+  return Lanes::is_last(lane) ? lanes_.total_wait_ns() + last_lanes_.expected_wait_ns(lane)
+                              : lanes_.expected_wait_ns(lane);
 }
 
 bool Worker::has_time(Lanes::LaneId lane, int times) {
@@ -55,14 +82,15 @@ bool Worker::has_time(Lanes::LaneId lane, int times) {
     return true;
   }
   const bool lasting = pressure_.too_long(steady_clock_ns());
-  if (lanes_.empty()) {
+  const Lanes& lanes = lanes_of(lane);
+  if (lanes.empty()) {
     return true;
   }
   const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
   const std::int64_t limit_ns =
-      lasting ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes_.typical_cost_ns()))
+      lasting ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes.typical_cost_ns()))
               : most_ns;
-  return lanes_.expected_wait_ns(lane) <= times * limit_ns;
+  return expected_wait_ns(lane) <= times * limit_ns;
 }
 
 Task<void> Worker::wait_turn(Lanes::LaneId lane) {
@@ -70,9 +98,14 @@ Task<void> Worker::wait_turn(Lanes::LaneId lane) {
       [this, lane](auto handler) {
         // A job is copyable, a waiting coroutine is not.
         auto waiter = std::make_shared<Waiter>(std::move(handler));
-        lanes_.push(lane, [waiter] { std::move (*waiter)(); });
+        if (Lanes::is_last(lane) && last_lanes_.empty()) {
+          last_ended_ns_ = steady_clock_ns();  // who was away has saved nothing up
+        }
+        lanes_of(lane).push(lane, [waiter] { std::move (*waiter)(); });
         counters_.waiting.fetch_add(1, std::memory_order_relaxed);
-        ask_for_turns();
+        if (!Lanes::is_last(lane)) {
+          ask_for_turns();
+        }
       },
       kAwait);
 }
@@ -94,16 +127,33 @@ void Worker::run_turns() {
   const std::int64_t slice_ns =
       std::clamp((begin_ns - turns_ended_ns_) / kReadingShare, kLeastTurnsNs, kMostTurnsNs);
   do {
-    if (const Lanes::Job job = lanes_.pop()) {
-      counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
-      job();
-    }
+    run_job(lanes_);
     turns_ended_ns_ = steady_clock_ns();
   } while (!lanes_.empty() && turns_ended_ns_ - begin_ns < slice_ns);
   lanes_.note_pace(turns_ended_ns_ - before_ns);
   turns_go_on_ = !lanes_.empty();
   if (turns_go_on_) {
     ask_for_turns();
+  }
+}
+
+void Worker::run_last() {
+  last_asked_ = false;
+  const std::int64_t begin_ns = steady_clock_ns();
+  const std::int64_t before_ns = last_go_on_ ? last_ended_ns_ : begin_ns;
+  if (!last_go_on_) {
+    last_lanes_.note_pace(0);
+  }
+  run_job(last_lanes_);
+  last_ended_ns_ = steady_clock_ns();
+  last_lanes_.note_pace(last_ended_ns_ - before_ns);
+  last_go_on_ = !last_lanes_.empty();
+}
+
+void Worker::run_job(Lanes& lanes) {
+  if (const Lanes::Job job = lanes.pop()) {
+    counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
+    job();
   }
 }
 

@@ -1,5 +1,9 @@
 // Worker: one thread of the HTTP server, with its connections and their lanes.
 //
+// Lanes that are last (Lanes::last_in_line) have a queue of their own. Whoever stands there is
+// served when the thread has nothing else to do, or, on a thread that is never without work, for a
+// small share of the time: others wait for one of them at most.
+//
 // Thread-safety: everything but `context` belongs to the thread, unless said otherwise.
 
 #pragma once
@@ -44,26 +48,38 @@ class Worker {
   std::string no_time_text;
   std::string no_time_date;
 
-  /// About how long a request of this lane would have to wait; 0 for lane 0.
+  /// About how long a request of this lane would have to wait; 0 for lane 0 (nobody waits there).
   milliseconds expected_wait(Lanes::LaneId lane) const;
   /// Whether a request of this lane would get its turn in time, or in `times` of it.
   bool has_time(Lanes::LaneId lane, int times = 1);
-  bool must_wait(Lanes::LaneId lane) { return lane != 0 && lanes_.must_wait(steady_clock_ns()); }
+  bool must_wait(Lanes::LaneId lane) {
+    return Lanes::is_last(lane) || (lane != 0 && lanes_.must_wait(steady_clock_ns()));
+  }
   /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
   Task<void> wait_turn(Lanes::LaneId lane);
-  void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_.charge(lane, cost_ns); }
+  void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_of(lane).charge(lane, cost_ns); }
 
   /// Takes memory for a part of a body. RETURNS: false when the server has no more for bodies.
   bool take_bytes(std::size_t bytes) const;
   void give_back_bytes(std::size_t bytes) const;
 
  private:
+  Lanes& lanes_of(Lanes::LaneId lane) { return Lanes::is_last(lane) ? last_lanes_ : lanes_; }
+  std::int64_t expected_wait_ns(Lanes::LaneId lane) const;
+  bool poll_some();
+  bool last_are_due();
   void ask_for_turns();
   void run_turns();
+  void run_last();
+  void run_job(Lanes& lanes);
 
   const HttpServerOptions& options_;
   HttpCounters& counters_;
   Lanes lanes_;
+  Lanes last_lanes_;
+  bool last_asked_ = false;
+  bool last_go_on_ = false;  // some were left waiting after the last turn
+  std::int64_t last_ended_ns_ = 0;
   bool turns_asked_ = false;
   bool turns_go_on_ = false;  // somebody was left waiting when they ended
   std::int64_t turns_ended_ns_ = 0;

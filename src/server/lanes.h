@@ -26,11 +26,20 @@ class Lanes {
   using LaneId = std::uint64_t;
   using Job = std::function<void()>;
 
+  /// RETURNS: the lane of a number; never 0.
+  static constexpr LaneId in_line(std::uint64_t number) { return (number & ~kLast) | 1U; }
+  /// RETURNS: a lane for the same requests where they come after all others (Worker says how).
+  static constexpr LaneId last_in_line(LaneId lane) { return lane | kLast; }
+  static constexpr bool is_last(LaneId lane) { return (lane & kLast) != 0; }
+
   /// Whether a request that is complete has to queue: others do, or this thread has worked for a
   /// while without looking at its sockets.
   bool must_wait(std::int64_t now_ns);
   /// RETURNS: about how long a request would wait that joined its lane now; 0 while nobody waits.
   std::int64_t expected_wait_ns(LaneId lane) const;
+
+  /// RETURNS: about how long all of those who wait will take.
+  std::int64_t total_wait_ns() const { return static_cast<std::int64_t>(stretch_ * queued_ns_); }
 
   /// RETURNS: what one of those who wait will cost, on average.
   std::int64_t typical_cost_ns() const;
@@ -56,6 +65,7 @@ class Lanes {
   };
   using Turn = std::pair<double, LaneId>;
 
+  static constexpr LaneId kLast = LaneId{1} << 63U;
   static constexpr double kFirstCost = 20'000.0;
   static constexpr std::size_t kMaxIdleLanes = 4096;
 

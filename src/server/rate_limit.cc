@@ -18,12 +18,16 @@ namespace {
 
 constexpr std::size_t kShards = 16;
 constexpr double kMsPerSecond = 1000.0;
+// Ahead of the rate is who has taken more than it gives in this time, or than a handful where that
+// is less: users come in clusters. Half of a small burst is as much.
+constexpr double kAheadSeconds = 0.1;
+constexpr double kHandful = 4.0;
 
 }  // namespace
 
 class RateLimiter::Shard {
  public:
-  std::int64_t take(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms) {
+  RateVerdict take(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms) {
     const std::lock_guard lock(mutex_);
     Bucket& bucket = find(options, who, now_ms);
     if (now_ms > bucket.at_ms) {
@@ -32,12 +36,16 @@ class RateLimiter::Shard {
       bucket.tokens = std::min(options.burst, bucket.tokens + gained);
       bucket.at_ms = now_ms;
     }
+    const double usual =
+        std::min(options.burst / 2.0, std::max(kHandful, kAheadSeconds * options.per_second));
+    const bool ahead = options.burst - bucket.tokens > usual;
     if (bucket.tokens >= 1.0) {
       bucket.tokens -= 1.0;
-      return 0;
+      return {.wait_ms = 0, .ahead = ahead};
     }
     const double wait_ms = (1.0 - bucket.tokens) / options.per_second * kMsPerSecond;
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wait_ms)));
+    return {.wait_ms = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(wait_ms))),
+            .ahead = ahead};
   }
 
   std::size_t size() const {
@@ -79,9 +87,9 @@ RateLimiter::RateLimiter(RateLimitOptions options)
 
 RateLimiter::~RateLimiter() = default;
 
-std::int64_t RateLimiter::take(std::string_view who, std::int64_t now_ms) {
+RateVerdict RateLimiter::take(std::string_view who, std::int64_t now_ms) {
   if (options_.per_second == 0.0) {
-    return 0;
+    return {};
   }
   return shards_[std::hash<std::string_view>()(who) % kShards].take(options_, who, now_ms);
 }

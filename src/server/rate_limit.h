@@ -1,8 +1,9 @@
 // Rate limits: a bucket of tokens for each key or address.
 //
 // A bucket holds at most `burst` tokens and gains `per_second` of them; a request takes one, or is
-// told how long to wait. The number of buckets is bounded: the one that was not used for the
-// longest time makes room, and whoever it belonged to starts with a full one.
+// told how long to wait. Whoever has run ahead of the rate, even within the burst, is told so: on a
+// busy server such requests come after all others. The number of buckets is bounded: the one that
+// was not used for the longest time makes room, and whoever it belonged to starts with a full one.
 //
 // Thread-safety: every function may be called from any thread.
 
@@ -22,14 +23,20 @@ struct RateLimitOptions {
   std::size_t max_buckets = 65'536;
 };
 
+/// What a limit says of a request.
+struct RateVerdict {
+  std::int64_t wait_ms =
+      0;               // 0: it may pass; else after how long one may (then no token was taken)
+  bool ahead = false;  // those before it came faster than the rate for a while
+};
+
 class RateLimiter {
  public:
   explicit RateLimiter(RateLimitOptions options);
   ~RateLimiter();
 
-  /// Takes a token. RETURNS: 0, or after how many milliseconds there will be one (then none was
-  /// taken). Time that goes backwards counts as standing still.
-  std::int64_t take(std::string_view who, std::int64_t now_ms);
+  /// Takes a token, if there is one. Time that goes backwards counts as standing still.
+  RateVerdict take(std::string_view who, std::int64_t now_ms);
 
   std::size_t buckets() const;
 

@@ -30,7 +30,7 @@ void RequestLines::write(const AccessRecord& record) {
     write_line(log_, LogLevel::kDebug, record);
     return;
   }
-  if (warnings_.take(record.error, clock_()) > 0) {
+  if (warnings_.take(record.error, clock_()).wait_ms > 0) {
     left_out_.fetch_add(1, std::memory_order_relaxed);
     write_line(log_, LogLevel::kDebug, record);
     return;

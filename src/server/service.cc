@@ -148,7 +148,7 @@ class Service::Impl {
     return {};
   }
 
-  static std::int64_t take_for(RateLimiter& limit, std::string_view who) {
+  static RateVerdict take_for(RateLimiter& limit, std::string_view who) {
     return limit.take(who, system_clock_ms());
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/server/assets.h"
+#include "src/server/lanes.h"
 #include "tests/server/api_fixture.h"
 
 namespace hindsight {
@@ -492,11 +493,11 @@ TEST_F(BrowserTest, PublishableKeysAreLimitedPerAddressAndOthersPerKey) {
   ApiOptions limited = options();
   limited.publishable_limit = [&](std::string_view who) {
     asked.emplace_back(who);
-    return std::int64_t{1500};
+    return RateVerdict{.wait_ms = 1500};
   };
   limited.key_limit = [&](std::string_view who) {
     asked.emplace_back(who);
-    return std::int64_t{0};
+    return RateVerdict{};
   };
   use(limited);
   const Answer answer = ask("POST", books("/clicks"),
@@ -516,11 +517,11 @@ TEST_F(ApiTest, AddressesAndCollectionsHaveLimitsOfTheirOwn) {
   ApiOptions limited = options();
   limited.address_limit = [&](std::string_view who) {
     asked.emplace_back(who);
-    return address_wait;
+    return RateVerdict{.wait_ms = address_wait};
   };
   limited.collection_limit = [&](std::string_view who) {
     asked.emplace_back(who);
-    return collection_wait;
+    return RateVerdict{.wait_ms = collection_wait};
   };
   use(limited);
   EXPECT_EQ(ask("GET", kBooks).status, 200);
@@ -542,6 +543,27 @@ TEST_F(ApiTest, AddressesAndCollectionsHaveLimitsOfTheirOwn) {
   EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"collection_rate\"} 1"),
             std::string::npos);
   EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"address_rate\"} 1"), std::string::npos);
+}
+
+TEST_F(ApiTest, WhoIsAheadOfARateIsServedAfterAllOthers) {
+  bool ahead = false;
+  ApiOptions limited = options();
+  limited.collection_limit = [&](std::string_view) { return RateVerdict{.ahead = ahead}; };
+  use(limited);
+  const std::string path = books("/rank");
+  const auto lane = [&] {
+    HttpRequest head;
+    head.method = "POST";
+    head.path = path;
+    head.authorization = "Bearer admin";
+    return handler().admit(head, [](std::uint64_t) { return true; }).lane;
+  };
+  const std::uint64_t usual = lane();
+  EXPECT_NE(usual, 0U);
+  EXPECT_FALSE(Lanes::is_last(usual));
+  ahead = true;
+  EXPECT_EQ(lane(), Lanes::last_in_line(usual));
+  EXPECT_EQ(ask("GET", kBooks).status, 200) << "and served it is";
 }
 
 TEST_F(ApiTest, OnlySoManyClicksWaitForTheLog) {

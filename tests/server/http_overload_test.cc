@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/server/http_server.h"
+#include "src/server/lanes.h"
 #include "tests/server/raw_client.h"
 
 namespace hindsight {
@@ -24,7 +25,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// "/a/..." and "/b/..." are lanes of their own, "/free" is in none. What ends with "/costly" takes
+/// "/a/..." and "/b/..." are lanes of their own, "/z/..." is one that is last, "/free" is in none.
+/// What ends with "/costly" takes
 /// some milliseconds of the thread, "/block" all of it until it is let go.
 class BusyHandler : public HttpHandler {
  public:
@@ -32,7 +34,7 @@ class BusyHandler : public HttpHandler {
     return {.body_limit = 10'000'000,
             .refused = head.path.ends_with("/refused"),
             .turned_away = head.path.ends_with("/away"),
-            .lane = head.path == "/free" ? 0U : static_cast<std::uint64_t>(head.path[1])};
+            .lane = lane_of(head.path)};
   }
 
   void handle(const HttpRequest& request, Respond respond) override {
@@ -42,18 +44,25 @@ class BusyHandler : public HttpHandler {
     if (request.path.ends_with("/refused")) {
       return respond({.status = 401, .body = "no " + std::to_string(request.body.size())});
     }
+    std::unique_lock lock(mutex_);
+    served_ += request.path[1];
     if (request.path.ends_with("/block")) {
-      std::unique_lock lock(mutex_);
       blocked_ = true;
       changed_.notify_all();
       changed_.wait(lock, [this] { return released_; });
     }
+    lock.unlock();
     if (request.path.ends_with("/costly")) {
       std::this_thread::sleep_for(milliseconds(5));
     }
     respond({.body = "served " + request.peer + " " + std::to_string(request.body.size())});
   }
 
+  /// RETURNS: the first letters of what was served, in this order.
+  std::string served() {
+    const std::lock_guard lock(mutex_);
+    return served_;
+  }
   void wait_until_blocked() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return blocked_; });
@@ -65,7 +74,13 @@ class BusyHandler : public HttpHandler {
   }
 
  private:
+  static std::uint64_t lane_of(std::string_view path) {
+    const std::uint64_t lane = Lanes::in_line(static_cast<std::uint64_t>(path[1]) << 1U);
+    return path == "/free" ? 0 : path[1] == 'z' ? Lanes::last_in_line(lane) : lane;
+  }
+
   std::mutex mutex_;
+  std::string served_;
   std::condition_variable changed_;
   bool blocked_ = false;
   bool released_ = false;
@@ -141,6 +156,81 @@ TEST_F(HttpOverload, EveryAcceptedRequestIsAnsweredInItsOrder) {
     EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
     EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
   }
+}
+
+TEST_F(HttpOverload, WhoIsLastIsServedAfterAllWhoWaitWhoeverCameFirst) {
+  start({.max_wait = milliseconds(60'000)});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(ask("/free"));
+    EXPECT_THAT(clients.back()->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  // It is known what they cost: their share of a busy thread is far off.
+  for (int i = 0; i < 40; ++i) {
+    clients[0]->send("GET /z/costly HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(clients[0]->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const char* path = i < 20 ? "/z/costly" : i % 2 == 0 ? "/a" : "/b";
+    clients[i]->send("GET " + std::string(path) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  handler_.release();
+  for (const auto& client : clients) {
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  const std::string order = handler_.served().substr(81);  // after those before and the blocker
+  ASSERT_EQ(order.size(), 40U);
+  EXPECT_EQ(order.find_first_not_of('z', order.find('z')), std::string::npos) << order;
+  EXPECT_EQ(counters_->waiting, 0);
+}
+
+TEST_F(HttpOverload, WhoIsLastHasAShareOfAThreadThatIsNeverWithoutWork) {
+  start({.max_wait = milliseconds(60'000)});
+  std::atomic<bool> ending = false;
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 6; ++i) {
+    busy.emplace_back([&] {
+      RawClient client(server_->port());
+      while (!ending) {
+        client.send("GET /a/costly HTTP/1.1\r\nHost: h\r\n\r\n");
+        EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 200 "));
+      }
+    });
+  }
+  while (counters_->waiting == 0) {
+    std::this_thread::yield();
+  }
+  const auto last = ask("/z/one");
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(last->read_answer(), StartsWith("HTTP/1.1 200 "));
+    last->send("GET /z/again HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  ending = true;
+  for (std::thread& one : busy) {
+    one.join();
+  }
+}
+
+TEST_F(HttpOverload, WhoIsLastAndWouldWaitTooLongIsRefused) {
+  start({.max_wait = milliseconds(1)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 200; ++i) {
+    clients.push_back(ask("/z/costly"));
+  }
+  handler_.release();
+  int served = 0;
+  for (const auto& client : clients) {
+    const std::string answer = client->read_answer();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ") || answer.starts_with("HTTP/1.1 503 "));
+    served += answer.starts_with("HTTP/1.1 200 ") ? 1 : 0;
+  }
+  EXPECT_GT(served, 0);
+  EXPECT_LT(served, 200);
+  EXPECT_EQ(counters_->waiting, 0);
 }
 
 TEST_F(HttpOverload, ARefusedRequestsShortBodyIsReadOverAndTheConnectionGoesOn) {
@@ -239,6 +329,7 @@ TEST_F(HttpOverload, ShutdownLetsThoseWhoWaitForTheirTurnFinish) {
   const auto blocker = ask("/a/block");
   handler_.wait_until_blocked();
   const auto waiting = ask("/a/costly");
+  const auto last = ask("/z/costly");
   std::thread stopper([this] { server_->shut_down(milliseconds(60'000)); });
   handler_.release();
   stopper.join();
