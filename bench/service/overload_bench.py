@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What the server does with more than it can do: capacity, then load that does not wait for answers.
 
-    bench/service/overload_bench.py [--seconds 15] [--items 5000] [--build build/release] [--json FILE]
+    bench/service/overload_bench.py [--seconds 15] [--items 5000] [--only overload,noise] [--build build/release] [--json FILE]
 
 capacity    rank calls of one collection as fast as answers come: what "1x" is below
 overload    0.8x, 2x, 5x and 10x of it, at a fixed rate: latency of what was served, share refused, time to refuse
 recovery    half of the capacity, right after 10x
-noise       ten collections at a quarter of the capacity together, alone and beside one that sends 2.5 times the capacity;
-            and with a rate limit (0.03x for each collection) alone, beside one at its limit and one at 10x of it; medians
-            of five rounds in turn
+noise       ten collections at a quarter of the capacity together, beside one that sends in pulses of 1.5 s, with pauses as long:
+            2.5 times the capacity, without a rate limit; its limit and ten times that, with limits of 0.03x and 0.1x for each
+            collection. Medians over pauses and over pulses of the percentiles of the ten
 
 Where the machine took the load's core away for more than 3 ms, what was due or on its way then says nothing of the
 server: that share is "disturbed", and its latencies are left out.
@@ -24,7 +24,7 @@ import tempfile
 import urllib.parse
 
 QUIET = tuple(f"quiet{i}" for i in range(1, 11))
-ROUNDS = 5
+PULSE_SECONDS = 1.5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "service"))
 from service import Service  # noqa: E402
@@ -65,22 +65,18 @@ class Bench:
             self.files[name] = folder / f"{name}.requests"
             write_requests(self.files[name], collections, key, self.options.items)
 
-    def load(self, connections, rates, seconds=None):
+    def load(self, connections, rates, seconds=None, *pulse):
         """Sends at the rate that each collection has in `rates`, and returns what came back for each."""
         command = ["taskset", "-c", "1", str(self.build / "bench" / "open_load"), str(self.port),
                    str(seconds or self.options.seconds), str(connections)]
         for name, rate in rates.items():
             command += [str(rate), str(self.files[name])]
+        command += pulse
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         return dict(zip(rates, (json.loads(line) for line in done.stdout.splitlines())))
 
     def main(self, rate, connections=4000, seconds=None):
         return self.load(connections, {"main": rate}, seconds)["main"]
-
-    def quiet(self, rate, noisy_rate=0):
-        """Ten collections at `rate` together, beside a noisy one: their row, and the noisy one's."""
-        results = self.load(4000, {"quiet": rate, "noisy": noisy_rate} if noisy_rate else {"quiet": rate})
-        return results["quiet"], results.get("noisy")
 
     def row(self, name, result, base_p99=None, capacity=None, seconds=None):
         served = result["statuses"].get("200", 0)
@@ -102,37 +98,45 @@ class Bench:
               f"{show(row['refusal_p99_ms'], '{:.2f}')} | {row['late'] + sum(row['others'].values())} | {row['disturbed']:.4f} |", flush=True)
         return row
 
-    def noise(self, quiet_rate, loads):
-        """Ten collections alone and beside each of the loads, in turn: the p99 of seconds moves by itself."""
-        names = [None, *loads]
-        rounds = [{name: self.quiet(quiet_rate, loads.get(name, 0)) for name in names} for _ in range(ROUNDS)]
+    def noise(self, capacity, name, rate):
+        """Ten collections at a quarter of the capacity together, beside a noisy one that comes and goes."""
+        results = self.load(4000, {"quiet": 0.25 * capacity, "noisy": rate}, 4 * self.options.seconds, "pulse", str(PULSE_SECONDS))
+        quiet, noisy = results["quiet"], results["noisy"]
+        refused = 1 - noisy["statuses"].get("200", 0) / sum(noisy["statuses"].values())
+        row = {"name": name, "alone_p99_ms": quiet["alone"]["p99"], "beside_p99_ms": quiet["beside"]["p99"],
+               "alone_p50_ms": quiet["alone"]["p50"], "beside_p50_ms": quiet["beside"]["p50"],
+               "p99_ratio": quiet["beside"]["p99"] / quiet["alone"]["p99"], "noisy_p99_ms": noisy["served"]["p99"],
+               "noisy_refused": refused, "quiet_refused": sum(n for s, n in quiet["statuses"].items() if s != "200")}
+        self.rows.append(row)
+        print(f"| {name} | {row['alone_p50_ms']:.2f} | {row['beside_p50_ms']:.2f} | {row['alone_p99_ms']:.2f} | {row['beside_p99_ms']:.2f} | "
+              f"{row['p99_ratio']:.2f} | {row['noisy_p99_ms']:.2f} | {refused:.2f} | {row['quiet_refused']} |", flush=True)
 
-        def median(name):
-            return sorted((one[name] for one in rounds), key=lambda one: one[0]["served"]["p99"])[ROUNDS // 2]
-
-        base = self.row("ten quiet collections, 0.25x, alone", median(None)[0])["p99_ms"]
-        for name in loads:
-            quiet, noisy = median(name)
-            self.row(f"the same, beside {name}", quiet, base)
-            self.row("the noisy one", noisy)
+    def overload(self, capacity):
+        base = self.row("0.8x", self.main(0.8 * capacity), capacity=capacity)["p99_ms"]
+        for factor in (2, 5, 10):
+            self.row(f"{factor}x", self.main(factor * capacity), base, capacity)
+        self.row("0.5x in the second after 10x", self.main(0.5 * capacity, seconds=1), base, capacity, 1)
 
     def run(self, folder):
+        parts = self.options.only.split(",")
         self.start(folder)
         print("| load | served/s | of capacity | p50 ms | p99 ms | p99 against 0.8x | refused | p99 of a refusal, ms | not sent or lost | disturbed |\n"
               "|---|---|---|---|---|---|---|---|---|---|")
         self.main(0, 16)  # warm
         capacity = self.row("capacity (16 clients, closed loop)", self.main(0, 16))["served_per_s"]
-        base = self.row("0.8x", self.main(0.8 * capacity), capacity=capacity)["p99_ms"]
-        for factor in (2, 5, 10):
-            self.row(f"{factor}x", self.main(factor * capacity), base, capacity)
-        self.row("0.5x in the second after 10x", self.main(0.5 * capacity, seconds=1), base, capacity, 1)
-        self.noise(0.25 * capacity, {"one at 2.5x": 2.5 * capacity})
+        if "overload" in parts:
+            self.overload(capacity)
+        if "noise" in parts:
+            print("\n| ten quiet collections, beside one at | p50 alone, ms | beside | p99 alone | beside | ratio | p99 of the noisy one | its refused | of the quiet ones |\n"
+                  "|---|---|---|---|---|---|---|---|---|")
+            self.noise(capacity, "2.5x, no limit", 2.5 * capacity)
         assert self.service.stop() == 0
-        limit = 0.03 * capacity
-        self.start(folder / "limited", "--collection-rate", f"{limit:.0f}", "--collection-burst", "30")
-        self.quiet(0.25 * capacity)  # warm
-        self.noise(0.25 * capacity, {"one at its limit of 0.03x": limit, "one at 10x its limit": 10 * limit})
-        assert self.service.stop() == 0
+        for share in (0.03, 0.1) if "noise" in parts else ():
+            self.start(folder / f"limited{share}", "--collection-rate", f"{share * capacity:.0f}", "--collection-burst", "30")
+            self.load(4000, {"quiet": 0.25 * capacity}, 2)  # warm
+            for times in (1, 10):
+                self.noise(capacity, f"{times}x its limit of {share}x", times * share * capacity)
+            assert self.service.stop() == 0
         if self.options.json:
             pathlib.Path(self.options.json).write_text(json.dumps({"benchmarks": self.rows}, indent=1))
 
@@ -141,6 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=15)
     parser.add_argument("--items", type=int, default=5000)
+    parser.add_argument("--only", default="overload,noise")
     parser.add_argument("--build", default=str(ROOT / "build" / "release"))
     parser.add_argument("--json")
     with tempfile.TemporaryDirectory(prefix="hindsight_bench_", dir=os.environ.get("TMPDIR")) as folder:

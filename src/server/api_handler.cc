@@ -21,6 +21,7 @@ namespace {
 
 // When to ask again whether the log has caught up.
 constexpr std::int64_t kTryAgainMs = 1000;
+constexpr std::int64_t kMsPerSecond = 1000;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -40,9 +41,7 @@ bool is_json(std::string_view content_type) {
 
 bool has_body(const Route& route) { return route.method == "POST" || route.method == "PUT"; }
 
-Error too_many_requests() {
-  return {ErrorCode::kRateLimited, "too many requests; wait as Retry-After says", {}};
-}
+Error too_many_requests() { return {ErrorCode::kRateLimited, std::string(kTooFast), {}}; }
 
 Error too_busy() { return {ErrorCode::kOverloaded, std::string(kBusy), {}}; }
 
@@ -59,7 +58,8 @@ struct Findings final : HttpFindings {
   std::shared_ptr<const Principal> principal;
   std::optional<Refusal> limited;  // by what
   std::int64_t wait_ms = 0;
-  bool ahead = false;  // of some rate, if within its burst
+  bool too_many = false;  // by a rate
+  bool ahead = false;     // of some rate, if within its burst
   Result<void> allowed = {};
 };
 
@@ -97,10 +97,12 @@ class ApiHandler::Impl {
     HttpAdmission admission;
     admission.body_limit = route == nullptr ? kIdleBodyLimit : route->body_limit;
     const bool takes_turns = route != nullptr && route->access != Access::kPublic;
+    admission.patient = route != nullptr && waits_for_log(*route);
     // A page reads the refusal only with the fields that a whole answer has.
-    if (takes_turns && head.origin.empty() && !has_time(lane_of(match.collection))) {
-      admission.turned_away = true;
-      note_turned_away(head, *route);
+    if (takes_turns && head.origin.empty() &&
+        !has_time(lane_of(match.collection), admission.patient)) {
+      admission.turned_away = TurnedAway::kNoTime;
+      note_turned_away(head, *route, ErrorCode::kOverloaded, Refusal::kWaiting, nullptr);
       return admission;
     }
     auto findings = look_at(head, std::move(match));
@@ -112,6 +114,12 @@ class ApiHandler::Impl {
       const std::uint64_t lane = lane_of(findings->match.collection);
       // Who came faster than a rate is served after all others.
       admission.lane = findings->ahead ? Lanes::last_in_line(lane) : lane;
+      if (findings->too_many && findings->wait_ms <= kMsPerSecond && head.origin.empty() &&
+          !is_administrative(*route)) {
+        admission.turned_away = TurnedAway::kTooMany;
+        note_turned_away(head, *route, ErrorCode::kRateLimited, *findings->limited,
+                         findings->principal.get());
+      }
     }
     admission.findings = std::move(findings);
     return admission;
@@ -138,9 +146,10 @@ class ApiHandler::Impl {
   }
 
   /// Whoever is turned away unseen is counted like everybody else.
-  void note_turned_away(const HttpRequest& head, const Route& route) {
-    const ErrorInfo& error = error_info(ErrorCode::kOverloaded);
-    metrics_.count_refusal(Refusal::kWaiting);
+  void note_turned_away(const HttpRequest& head, const Route& route, ErrorCode code, Refusal reason,
+                        const Principal* principal) {
+    const ErrorInfo& error = error_info(code);
+    metrics_.count_refusal(reason);
     metrics_.count(&route, error.http_status, 0.0);
     if (options_.log) {
       options_.log({.method = head.method,
@@ -148,7 +157,7 @@ class ApiHandler::Impl {
                     .status = error.http_status,
                     .error = error.name,
                     .seconds = 0.0,
-                    .key = {},
+                    .key = principal == nullptr ? std::string_view() : principal->id,
                     .peer = head.peer});
     }
   }
@@ -198,6 +207,7 @@ class ApiHandler::Impl {
     findings.wait_ms = verdict.wait_ms;
     findings.ahead = findings.ahead || verdict.ahead;
     if (findings.wait_ms > 0) {
+      findings.too_many = true;
       findings.limited = reason;
       findings.allowed = too_many_requests();
     }

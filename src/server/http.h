@@ -33,6 +33,14 @@ enum class Overload : std::uint8_t {
 
 /// What everybody is told who is refused for the sake of the others.
 inline constexpr std::string_view kBusy = "the server is busy; try again when Retry-After says";
+inline constexpr std::string_view kTooFast = "too many requests; wait as Retry-After says";
+
+/// How a request is answered by the server itself, at next to no cost, without handle().
+enum class TurnedAway : std::uint8_t {
+  kNo,
+  kNoTime,   // 503, come back in a second
+  kTooMany,  // 429, come back in a second
+};
 
 /// A request whose framing was valid. The views live until the handler has responded.
 struct HttpRequest {
@@ -77,13 +85,14 @@ using Respond = std::function<void(HttpResponse)>;
 struct HttpAdmission {
   std::size_t body_limit = 0;  // bytes that it may have
   bool refused = false;        // the answer is known: the body is not wanted
-  bool turned_away = false;    // there is no time for it: the server answers so, without handle()
-  std::uint64_t lane = 0;      // on a busy server, requests of one lane wait for each other; 0: for
-                               // nobody
+  TurnedAway turned_away = TurnedAway::kNo;
+  std::uint64_t lane = 0;  // on a busy server, requests of one lane wait for each other; 0: for
+                           // nobody
+  bool patient = false;    // it has to wait for the disk anyway: a longer queue is no matter
   std::shared_ptr<HttpFindings> findings = nullptr;  // handed back with the request
 };
 
-using LaneCheck = std::function<bool(std::uint64_t lane)>;
+using LaneCheck = std::function<bool(std::uint64_t lane, bool patient)>;
 
 class HttpHandler {
  public:

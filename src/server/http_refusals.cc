@@ -48,8 +48,9 @@ HttpResponse failed_inside() {
   return refusal(500, "internal_error", "the server could not answer; its log says more");
 }
 
-HttpResponse no_time() {
-  HttpResponse response = refusal(503, "overloaded", kBusy);
+HttpResponse answer_of(TurnedAway why) {
+  HttpResponse response = why == TurnedAway::kTooMany ? refusal(429, "rate_limited", kTooFast)
+                                                      : refusal(503, "overloaded", kBusy);
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }

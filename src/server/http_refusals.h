@@ -18,7 +18,8 @@ HttpResponse bad_expectation();
 HttpResponse too_slow();
 HttpResponse too_large();
 HttpResponse failed_inside();
-HttpResponse no_time();
+/// What somebody hears who is turned away. REQUIRES: not kNo
+HttpResponse answer_of(TurnedAway why);
 
 /// The whole answer, as bytes, for a client that finds no place at all.
 const std::string& no_place();

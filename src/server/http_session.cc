@@ -86,7 +86,7 @@ Task<void> Session::serve() {
     exchange_ = std::make_shared<Exchange>(stream_.get_executor());
     worker_.give_back_bytes(std::exchange(body_charged_, 0));
     unread_ = false;
-    turned_away_ = false;
+    turned_away_ = TurnedAway::kNo;
     lane_ = 0;
     const Got got = co_await read_request();
     if (got == Got::kEnd) {
@@ -272,19 +272,21 @@ Session::Got Session::begin_request() {
   }
   fill_request(target);
   const auto announced = parser.content_length();
-  HttpAdmission admission =
-      handler_.admit(request, [this](Lanes::LaneId lane) { return worker_.has_time(lane); });
+  HttpAdmission admission = handler_.admit(request, [this](Lanes::LaneId lane, bool patient) {
+    return worker_.has_time(lane, patient);
+  });
   request.findings = std::move(admission.findings);
   lane_ = admission.lane;
+  patient_ = admission.patient;
   request.body_too_large = announced.value_or(0) > admission.body_limit;
   unread_ = request.body_too_large;
   parser.body_limit(std::uint64_t{admission.body_limit});
   turned_away_ = admission.turned_away;
-  if (admission.refused || turned_away_) {
+  if (admission.refused || turned_away_ != TurnedAway::kNo) {
     do_without_body();
     return Got::kRequest;
   }
-  if (!worker_.has_time(lane_)) {
+  if (!worker_.has_time(lane_, patient_)) {
     return overloaded(Overload::kWaiting, worker_.expected_wait(lane_));
   }
   const auto bytes = static_cast<std::size_t>(announced.value_or(0));

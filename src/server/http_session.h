@@ -71,9 +71,10 @@ class Session {
   std::string peer_;
   std::shared_ptr<Exchange> exchange_;
   Lanes::LaneId lane_ = 0;        // of the request under way
+  bool patient_ = false;          // whether it may wait for longer
   std::size_t body_charged_ = 0;  // bytes taken for its body
   bool unread_ = false;           // its body stays unread: the connection ends with the answer
-  bool turned_away_ = false;      // there is no time for it
+  TurnedAway turned_away_ = TurnedAway::kNo;
   HttpResponse refused_;
   steady_clock::time_point deadline_ = steady_clock::time_point::max();
   bool timed_out_ = false;

@@ -70,7 +70,7 @@ Task<bool> Session::answer_request() {
   HttpRequest& request = exchange->request;
   if (worker_.must_wait(lane_)) {
     // Many may have come since the header did.
-    if (!worker_.has_time(lane_, 2)) {
+    if (!worker_.has_time(lane_, patient_, 2)) {
       request.overload = Overload::kWaiting;
       request.wait_ms = worker_.expected_wait(lane_).count();
     } else {
@@ -80,14 +80,15 @@ Task<bool> Session::answer_request() {
   if (forced_) {
     co_return false;
   }
-  if (!turned_away_) {
+  const bool turned_away = turned_away_ != TurnedAway::kNo;
+  if (!turned_away) {
     call_handler(exchange);
     if (!exchange->done()) {
       co_await exchange->wait();
     }
   }
   std::optional<HttpResponse> response = exchange->take();
-  if ((!response && !turned_away_) || forced_) {
+  if ((!response && !turned_away) || forced_) {
     co_return false;
   }
   if (response && request.body_too_large && response->status < 400) {
@@ -96,7 +97,7 @@ Task<bool> Session::answer_request() {
   const bool keep = exchange->parser.keep_alive() && !unread_ && !worker_.stopping;
   // Plain statements: g++ 12 miscompiles a co_await inside a larger expression.
   bool written = false;
-  if (turned_away_) {
+  if (turned_away) {
     written = co_await turn_away(keep);
   } else if (response->stream) {
     written = co_await write_stream(*std::move(response));
@@ -136,21 +137,21 @@ Task<bool> Session::write(HttpResponse response, bool keep) {
   co_return !failed;
 }
 
-/// Says that there is no time, at next to no cost: what this takes is lost to those who are served.
+/// Says to come back later, at next to no cost: what this takes is lost to those who are served.
 Task<bool> Session::turn_away(bool keep) {
   const RequestParser& parser = exchange_->parser;
   if (!keep || parser.version() != 11 || parser.method() == "HEAD") {
-    const bool written = co_await write(no_time(), keep);
+    const bool written = co_await write(answer_of(turned_away_), keep);
     co_return written;
   }
   const std::string& date = worker_.date();
-  if (worker_.no_time_date != date) {
+  Worker::ReadyAnswer& ready = worker_.ready_answers[static_cast<std::size_t>(turned_away_)];
+  if (ready.date != date) {
     std::ostringstream text;
-    text << message_of(no_time(), true, 11, date);
-    worker_.no_time_text = std::move(text).str();
-    worker_.no_time_date = date;
+    text << message_of(answer_of(turned_away_), true, 11, date);
+    ready = {.text = std::move(text).str(), .date = date};
   }
-  std::string_view rest = worker_.no_time_text;
+  std::string_view rest = ready.text;
   rest.remove_prefix(stream_.send_now(rest));
   if (rest.empty()) {
     co_return true;

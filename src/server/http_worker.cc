@@ -77,7 +77,7 @@ std::int64_t Worker::expected_wait_ns(Lanes::LaneId lane) const {
                               : lanes_.expected_wait_ns(lane);
 }
 
-bool Worker::has_time(Lanes::LaneId lane, int times) {
+bool Worker::has_time(Lanes::LaneId lane, bool patient, int times) {
   if (lane == 0) {
     return true;
   }
@@ -88,8 +88,9 @@ bool Worker::has_time(Lanes::LaneId lane, int times) {
   }
   const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
   const std::int64_t limit_ns =
-      lasting ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes.typical_cost_ns()))
-              : most_ns;
+      lasting && !patient
+          ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes.typical_cost_ns()))
+          : most_ns;
   return expected_wait_ns(lane) <= times * limit_ns;
 }
 

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <array>
 #include <ctime>
 #include <list>
 #include <string>
@@ -44,14 +45,18 @@ class Worker {
   /// RETURNS: now, as the field Date says it.
   const std::string& date();
 
-  // The answer of those for whom there is no time, as bytes, and the date that it says.
-  std::string no_time_text;
-  std::string no_time_date;
+  /// What those hear who are turned away, as bytes, and the date that it says.
+  struct ReadyAnswer {
+    std::string text;
+    std::string date;
+  };
+  std::array<ReadyAnswer, 3> ready_answers = {};  // by TurnedAway
 
   /// About how long a request of this lane would have to wait; 0 for lane 0 (nobody waits there).
   milliseconds expected_wait(Lanes::LaneId lane) const;
-  /// Whether a request of this lane would get its turn in time, or in `times` of it.
-  bool has_time(Lanes::LaneId lane, int times = 1);
+  /// Whether a request of this lane would get its turn in time, or in `times` of it. `patient`: it
+  /// may wait under lasting load for as long as others may in a burst.
+  bool has_time(Lanes::LaneId lane, bool patient, int times = 1);
   bool must_wait(Lanes::LaneId lane) {
     return Lanes::is_last(lane) || (lane != 0 && lanes_.must_wait(steady_clock_ns()));
   }

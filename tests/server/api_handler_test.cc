@@ -244,7 +244,7 @@ TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
     head.method = method;
     head.path = path;
     head.authorization = sent;
-    return handler().admit(head, [](std::uint64_t) { return true; });
+    return handler().admit(head, [](std::uint64_t, bool) { return true; });
   };
   EXPECT_EQ(admit("POST", rank_path, key).body_limit, std::size_t{8} << 20);
   EXPECT_EQ(admit("POST", clicks_path, key).body_limit, std::size_t{1} << 20);
@@ -269,18 +269,19 @@ TEST_F(ApiTest, WithoutTimeEverybodyButAPageIsTurnedAwayFromTheFirstLineOn) {
     head.method = path == rank_path ? "POST" : "GET";
     head.path = path;
     head.origin = origin;
-    return handler().admit(head, [&](std::uint64_t lane) {
+    return handler().admit(head, [&](std::uint64_t lane, bool patient) {
       lanes.push_back(lane);
+      EXPECT_FALSE(patient);
       return false;
     });
   };
-  EXPECT_TRUE(admit(rank_path, "").turned_away) << "whatever its key";
-  EXPECT_TRUE(admit("/v1/collections", "").turned_away);
+  EXPECT_EQ(admit(rank_path, "").turned_away, TurnedAway::kNoTime) << "whatever its key";
+  EXPECT_EQ(admit("/v1/collections", "").turned_away, TurnedAway::kNoTime);
   ASSERT_EQ(lanes.size(), 2U);
   EXPECT_NE(lanes[0], lanes[1]);
-  EXPECT_FALSE(admit("/healthz", "").turned_away);
-  EXPECT_FALSE(admit("/no/such/path", "").turned_away);
-  EXPECT_FALSE(admit(rank_path, "https://shop.example").turned_away)
+  EXPECT_EQ(admit("/healthz", "").turned_away, TurnedAway::kNo);
+  EXPECT_EQ(admit("/no/such/path", "").turned_away, TurnedAway::kNo);
+  EXPECT_EQ(admit(rank_path, "https://shop.example").turned_away, TurnedAway::kNo)
       << "a page could not read that answer";
   const std::string metrics = ask("GET", "/metrics").body;
   EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"waiting\"} 2"), std::string::npos);
@@ -556,7 +557,7 @@ TEST_F(ApiTest, WhoIsAheadOfARateIsServedAfterAllOthers) {
     head.method = "POST";
     head.path = path;
     head.authorization = "Bearer admin";
-    return handler().admit(head, [](std::uint64_t) { return true; }).lane;
+    return handler().admit(head, [](std::uint64_t, bool) { return true; }).lane;
   };
   const std::uint64_t usual = lane();
   EXPECT_NE(usual, 0U);
@@ -564,6 +565,32 @@ TEST_F(ApiTest, WhoIsAheadOfARateIsServedAfterAllOthers) {
   ahead = true;
   EXPECT_EQ(lane(), Lanes::last_in_line(usual));
   EXPECT_EQ(ask("GET", kBooks).status, 200) << "and served it is";
+}
+
+TEST_F(ApiTest, WhoComesTooFastIsTurnedAwayUnlessItNeedsAWholeAnswer) {
+  std::int64_t wait_ms = 1000;
+  ApiOptions limited = options();
+  limited.collection_limit = [&](std::string_view) {
+    return RateVerdict{.wait_ms = wait_ms, .ahead = true};
+  };
+  use(limited);
+  const auto admit = [&](std::string_view method, const std::string& path,
+                         std::string_view origin = {}) {
+    HttpRequest head;
+    head.method = method;
+    head.path = path;
+    head.authorization = "Bearer admin";
+    head.origin = origin;
+    return handler().admit(head, [](std::uint64_t, bool) { return true; }).turned_away;
+  };
+  EXPECT_EQ(admit("POST", books("/rank")), TurnedAway::kTooMany);
+  EXPECT_EQ(admit("POST", books("/rank"), "https://shop.example"), TurnedAway::kNo);
+  EXPECT_EQ(admit("PUT", std::string(kBooks)), TurnedAway::kNo) << "the audit log hears of it";
+  wait_ms = 1001;
+  EXPECT_EQ(admit("POST", books("/rank")), TurnedAway::kNo) << "it is told to wait for longer";
+  const std::string metrics = ask("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"collection_rate\"} 1"),
+            std::string::npos);
 }
 
 TEST_F(ApiTest, OnlySoManyClicksWaitForTheLog) {
@@ -588,7 +615,7 @@ TEST_F(ApiTest, OnlySoManyClicksWaitForTheLog) {
   head.method = "POST";
   head.path = path;
   head.authorization = "Bearer admin";
-  EXPECT_TRUE(handler().admit(head, [](std::uint64_t) { return true; }).refused)
+  EXPECT_TRUE(handler().admit(head, [](std::uint64_t, bool) { return true; }).refused)
       << "from the header on";
   engine.answer_later = false;
   EXPECT_EQ(ask("POST", books("/rank"), {.body = R"({"candidates":["a"]})"}).status, 200)

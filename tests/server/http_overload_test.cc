@@ -33,7 +33,9 @@ class BusyHandler : public HttpHandler {
   HttpAdmission admit(const HttpRequest& head, const LaneCheck& /*has_time*/) override {
     return {.body_limit = 10'000'000,
             .refused = head.path.ends_with("/refused"),
-            .turned_away = head.path.ends_with("/away"),
+            .turned_away = head.path.ends_with("/away")      ? TurnedAway::kNoTime
+                           : head.path.ends_with("/toomany") ? TurnedAway::kTooMany
+                                                             : TurnedAway::kNo,
             .lane = lane_of(head.path)};
   }
 
@@ -262,6 +264,20 @@ TEST_F(HttpOverload, WhoIsTurnedAwayHearsItFromTheServerAndTheConnectionGoesOn) 
   client->send("GET /a/served HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
   EXPECT_EQ(counters_->body_bytes, 0);
+}
+
+TEST_F(HttpOverload, WhoComesTooFastHearsThatInTheSameWay) {
+  start();
+  const auto client = ask("/a/toomany", "", std::string(5000, 'x'));
+  const std::string answer = client->read_answer();
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 429 Too Many Requests\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nRetry-After: 1\r\n"));
+  EXPECT_THAT(answer, EndsWith("{\"error\":{\"code\":\"rate_limited\",\"message\":\"too many "
+                               "requests; wait as Retry-After says\"}}"));
+  client->send("GET /a/away HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 503 ")) << "each has its own answer";
+  client->send("GET /a/served HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST_F(HttpOverload, WhoIsTurnedAwayAndCannotGoOnIsToldSo) {
