@@ -20,7 +20,7 @@ constexpr std::size_t kShards = 16;
 constexpr double kMsPerSecond = 1000.0;
 // Ahead of the rate is who has taken more than it gives in this time, or than a handful where that
 // is less: users come in clusters. Half of a small burst is as much.
-constexpr double kAheadSeconds = 0.1;
+constexpr double kAheadSeconds = 0.02;
 constexpr double kHandful = 4.0;
 
 }  // namespace
