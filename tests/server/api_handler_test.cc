@@ -567,6 +567,23 @@ TEST_F(ApiTest, WhoIsAheadOfARateIsServedAfterAllOthers) {
   EXPECT_EQ(ask("GET", kBooks).status, 200) << "and served it is";
 }
 
+TEST_F(ApiTest, WhatWaitsForTheLogMayWaitForLongerThanOthers) {
+  for (const auto& [path, patient] : std::vector<std::pair<std::string, bool>>{
+           {books("/clicks"), true}, {books("/items"), true}, {books("/rank"), false}}) {
+    HttpRequest head;
+    head.method = "POST";
+    head.path = path;
+    head.authorization = "Bearer admin";
+    std::vector<bool> asked;
+    const HttpAdmission admission = handler().admit(head, [&](std::uint64_t, bool is_patient) {
+      asked.push_back(is_patient);
+      return true;
+    });
+    EXPECT_EQ(admission.patient, patient) << path;
+    EXPECT_EQ(asked, std::vector<bool>{patient}) << path;
+  }
+}
+
 TEST_F(ApiTest, WhoComesTooFastIsTurnedAwayUnlessItNeedsAWholeAnswer) {
   std::int64_t wait_ms = 1000;
   ApiOptions limited = options();
