@@ -27,9 +27,9 @@ constexpr std::int64_t kLastShare = 16;
 void Worker::run() {
   while (!context.stopped()) {
     const bool dry = !poll_some();
-    if (!last_lanes_.empty() && !last_asked_ && (dry || last_are_due())) {
-      last_asked_ = true;
-      asio::post(context, [this] { run_last(); });
+    if (!last_.lanes.empty() && !last_.asked && (dry || last_are_due())) {
+      last_.asked = true;
+      asio::post(context, [this] { take_turns(last_, 0); });
     } else if (dry) {
       pressure_.pause_begins(steady_clock_ns());
       context.run_one();
@@ -50,7 +50,7 @@ bool Worker::poll_some() {
 
 /// Whether the others have had their share of the time. REQUIRES: somebody waits
 bool Worker::last_are_due() {
-  return steady_clock_ns() - last_ended_ns_ >= kLastShare * last_lanes_.typical_cost_ns();
+  return steady_clock_ns() - last_.ended_ns >= kLastShare * last_.lanes.typical_cost_ns();
 }
 
 const std::string& Worker::date() {
@@ -73,8 +73,8 @@ milliseconds Worker::expected_wait(Lanes::LaneId lane) const {
 }
 
 std::int64_t Worker::expected_wait_ns(Lanes::LaneId lane) const {
-  return Lanes::is_last(lane) ? lanes_.total_wait_ns() + last_lanes_.expected_wait_ns(lane)
-                              : lanes_.expected_wait_ns(lane);
+  return Lanes::is_last(lane) ? usual_.lanes.total_wait_ns() + last_.lanes.expected_wait_ns(lane)
+                              : usual_.lanes.expected_wait_ns(lane);
 }
 
 bool Worker::has_time(Lanes::LaneId lane, bool patient, int times) {
@@ -99,8 +99,8 @@ Task<void> Worker::wait_turn(Lanes::LaneId lane) {
       [this, lane](auto handler) {
         // A job is copyable, a waiting coroutine is not.
         auto waiter = std::make_shared<Waiter>(std::move(handler));
-        if (Lanes::is_last(lane) && last_lanes_.empty()) {
-          last_ended_ns_ = steady_clock_ns();  // who was away has saved nothing up
+        if (Lanes::is_last(lane) && last_.lanes.empty()) {
+          last_.ended_ns = steady_clock_ns();  // who was away has saved nothing up
         }
         lanes_of(lane).push(lane, [waiter] { std::move (*waiter)(); });
         counters_.waiting.fetch_add(1, std::memory_order_relaxed);
@@ -112,50 +112,37 @@ Task<void> Worker::wait_turn(Lanes::LaneId lane) {
 }
 
 void Worker::ask_for_turns() {
-  if (!turns_asked_) {
-    turns_asked_ = true;
+  if (!usual_.asked) {
+    usual_.asked = true;
     asio::post(context, [this] { run_turns(); });
   }
 }
 
 void Worker::run_turns() {
-  turns_asked_ = false;
-  const std::int64_t begin_ns = steady_clock_ns();
-  const std::int64_t before_ns = turns_go_on_ ? turns_ended_ns_ : begin_ns;
-  if (!turns_go_on_) {
-    lanes_.note_pace(0);
-  }
-  const std::int64_t slice_ns =
-      std::clamp((begin_ns - turns_ended_ns_) / kReadingShare, kLeastTurnsNs, kMostTurnsNs);
-  do {
-    run_job(lanes_);
-    turns_ended_ns_ = steady_clock_ns();
-  } while (!lanes_.empty() && turns_ended_ns_ - begin_ns < slice_ns);
-  lanes_.note_pace(turns_ended_ns_ - before_ns);
-  turns_go_on_ = !lanes_.empty();
-  if (turns_go_on_) {
+  const std::int64_t since_ns = steady_clock_ns() - usual_.ended_ns;
+  take_turns(usual_, std::clamp(since_ns / kReadingShare, kLeastTurnsNs, kMostTurnsNs));
+  if (usual_.goes_on) {
     ask_for_turns();
   }
 }
 
-void Worker::run_last() {
-  last_asked_ = false;
+/// Serves for a time, but at least one.
+void Worker::take_turns(Queue& queue, std::int64_t slice_ns) {
+  queue.asked = false;
   const std::int64_t begin_ns = steady_clock_ns();
-  const std::int64_t before_ns = last_go_on_ ? last_ended_ns_ : begin_ns;
-  if (!last_go_on_) {
-    last_lanes_.note_pace(0);
+  const std::int64_t before_ns = queue.goes_on ? queue.ended_ns : begin_ns;
+  if (!queue.goes_on) {
+    queue.lanes.note_pace(0);
   }
-  run_job(last_lanes_);
-  last_ended_ns_ = steady_clock_ns();
-  last_lanes_.note_pace(last_ended_ns_ - before_ns);
-  last_go_on_ = !last_lanes_.empty();
-}
-
-void Worker::run_job(Lanes& lanes) {
-  if (const Lanes::Job job = lanes.pop()) {
-    counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
-    job();
-  }
+  do {
+    if (const Lanes::Job job = queue.lanes.pop()) {
+      counters_.waiting.fetch_sub(1, std::memory_order_relaxed);
+      job();
+    }
+    queue.ended_ns = steady_clock_ns();
+  } while (!queue.lanes.empty() && queue.ended_ns - begin_ns < slice_ns);
+  queue.lanes.note_pace(queue.ended_ns - before_ns);
+  queue.goes_on = !queue.lanes.empty();
 }
 
 bool Worker::take_bytes(std::size_t bytes) const {

@@ -58,7 +58,7 @@ class Worker {
   /// may wait under lasting load for as long as others may in a burst.
   bool has_time(Lanes::LaneId lane, bool patient, int times = 1);
   bool must_wait(Lanes::LaneId lane) {
-    return Lanes::is_last(lane) || (lane != 0 && lanes_.must_wait(steady_clock_ns()));
+    return Lanes::is_last(lane) || (lane != 0 && usual_.lanes.must_wait(steady_clock_ns()));
   }
   /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
   Task<void> wait_turn(Lanes::LaneId lane);
@@ -69,25 +69,26 @@ class Worker {
   void give_back_bytes(std::size_t bytes) const;
 
  private:
-  Lanes& lanes_of(Lanes::LaneId lane) { return Lanes::is_last(lane) ? last_lanes_ : lanes_; }
+  /// Those who wait for their turn, and when they last had it.
+  struct Queue {
+    Lanes lanes = {};
+    bool asked = false;    // they will get it
+    bool goes_on = false;  // somebody was left waiting when it ended
+    std::int64_t ended_ns = 0;
+  };
+
+  Lanes& lanes_of(Lanes::LaneId lane) { return Lanes::is_last(lane) ? last_.lanes : usual_.lanes; }
   std::int64_t expected_wait_ns(Lanes::LaneId lane) const;
   bool poll_some();
   bool last_are_due();
   void ask_for_turns();
   void run_turns();
-  void run_last();
-  void run_job(Lanes& lanes);
+  void take_turns(Queue& queue, std::int64_t slice_ns);
 
   const HttpServerOptions& options_;
   HttpCounters& counters_;
-  Lanes lanes_;
-  Lanes last_lanes_;
-  bool last_asked_ = false;
-  bool last_go_on_ = false;  // some were left waiting after the last turn
-  std::int64_t last_ended_ns_ = 0;
-  bool turns_asked_ = false;
-  bool turns_go_on_ = false;  // somebody was left waiting when they ended
-  std::int64_t turns_ended_ns_ = 0;
+  Queue usual_;
+  Queue last_;
   Pressure pressure_;
   std::time_t date_second_ = 0;
   std::string date_text_;
