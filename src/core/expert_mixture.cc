@@ -48,8 +48,13 @@ double ExpertMixture::learn(std::span<const double> costs) {
 double ExpertMixture::cost_bound() const {
   const double best = *std::min_element(expert_cost_.begin(), expert_cost_.end());
   const double later = rounds_ > 0 ? static_cast<double>(rounds_ - 1) : 0.0;
-  return best + det_log(static_cast<double>(size())) -
-         (share_ > 0.0 ? later * det_log(1.0 - share_) : 0.0);
+  return best + once_beyond() + later * beyond_per_later_round();
+}
+
+double ExpertMixture::once_beyond() const { return det_log(static_cast<double>(size())); }
+
+double ExpertMixture::beyond_per_later_round() const {
+  return share_ > 0.0 ? -det_log(1.0 - share_) : 0.0;
 }
 
 void ExpertMixture::save(ByteWriter& out) const {

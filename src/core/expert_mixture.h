@@ -46,6 +46,9 @@ class ExpertMixture {
   double expert_cost(std::size_t expert) const { return expert_cost_[expert]; }
   /// What cost() may be at most: the bound above against the best single expert.
   double cost_bound() const;
+  /// What the bound is above the best expert's cost: once, and for each round but the first.
+  double once_beyond() const;
+  double beyond_per_later_round() const;
 
   void save(ByteWriter& out) const;
   /// FAILS: kCorrupt

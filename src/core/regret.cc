@@ -42,7 +42,7 @@ double RegretAccount::served_cost() const {
 }
 
 double RegretAccount::data_bound() const {
-  double sum = beyond_;
+  double sum = beyond();
   for (const CycleAccount& cycle : cycles_) {
     if (cycle.clicks > 0) {
       const double diameter = 2.0 * cycle.radius;

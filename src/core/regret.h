@@ -34,9 +34,14 @@ struct CycleAccount {
 
 class RegretAccount {
  public:
-  /// `beyond` is added to both bounds: what a ranker may pay above the gradient method of the
-  /// schedule.
-  explicit RegretAccount(const StepSchedule& schedule, double beyond = 0.0)
+  /// What a ranker may pay above the gradient method of the schedule, added to both bounds.
+  struct Beyond {
+    double once = 0.0;
+    double per_later_click = 0.0;  // for each one but the first
+  };
+
+  explicit RegretAccount(const StepSchedule& schedule) : RegretAccount(schedule, Beyond()) {}
+  RegretAccount(const StepSchedule& schedule, Beyond beyond)
       : schedule_(schedule), beyond_(beyond) {}
 
   /// The step that the next learned click takes.
@@ -53,7 +58,7 @@ class RegretAccount {
   const std::vector<CycleAccount>& cycles() const { return cycles_; }
 
   /// Theorem 4.4: 10 K (T^(3/4) + 1), K = 2 alpha (or the bound of the method in use).
-  double theorem_bound() const { return schedule_.regret_bound(clicks_) + beyond_; }
+  double theorem_bound() const { return schedule_.regret_bound(clicks_) + beyond(); }
   /// sum over cycles of D^2 / (2 eta_last) + 1/2 sum eta ||g||^2.
   double data_bound() const;
   const StepSchedule& schedule() const { return schedule_; }
@@ -63,8 +68,13 @@ class RegretAccount {
   Result<void> load(ByteReader& in);
 
  private:
+  double beyond() const {
+    return beyond_.once +
+           beyond_.per_later_click * static_cast<double>(clicks_ > 0 ? clicks_ - 1 : 0);
+  }
+
   StepSchedule schedule_;
-  double beyond_ = 0.0;
+  Beyond beyond_;
   std::uint64_t clicks_ = 0;
   double last_learned_cost_ = 0.0;
   std::vector<CycleAccount> cycles_;

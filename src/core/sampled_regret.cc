@@ -174,7 +174,8 @@ HindsightEstimate from_sample(const RegretAccount& account, LearnedChoices choic
   const double optimism = all * std::max(0.0, inside.value() - across.value());
   return {.cost = account.learned_cost() - all * across.value(),
           .error = optimism + reach + bracket.gap,
-          .regret_upper = bracket.upper + reach};
+          // A sample of few clicks on many items would have it above what is proven.
+          .regret_upper = std::min(bracket.upper + reach, account.data_bound())};
 }
 
 }  // namespace

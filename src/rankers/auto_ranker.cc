@@ -34,7 +34,8 @@ class AutoRanker final : public ScoredRanker {
         experts_(make_experts(sight)),
         mixture_(experts_.size(), share),
         account_(*StepSchedule::make({.alpha = kReferenceAlpha}, true),
-                 mixture_.cost_bound() /* ln N, before the first click */) {}
+                 {.once = mixture_.once_beyond(),
+                  .per_later_click = mixture_.beyond_per_later_round()}) {}
 
   Description describe() const override {
     Description lines = {{"items", std::to_string(items_live())},
@@ -266,31 +267,30 @@ std::vector<ParamSpec> params() {
 }  // namespace
 
 RankerInfo auto_info() {
-  return {.name = kName,
-          .summary =
-              "Needs no tuning: mixes klrank, counts and learners of features that it computes "
-              "from the log; the first item drawn, the rest sorted",
-          .paper = "[Delage09] 4.2; [Vovk90]; [Herbster98]",
-          .guarantee =
-              "K-L cost at most ln N above the best of its N = 13 experts, for any sequence of "
-              "users; so "
-              "at most 10K(T^(3/4) + 1) + ln N, K = 6, above the best fixed policy in the growing "
-              "balls; "
-              "with share s at most ln N + (T - 1) ln(1/(1 - s)) above the best expert",
-          .assumptions =
-              "costs are those at the moment of learning, of the choice among the shown items; a "
-              "feature "
-              "row longer than 4 is scaled to 4; gives up Proposition "
-              "A.1 and "
-              "Remark 3.1 below the first slot",
-          .law = ListLaw::kFirstSlot,
-          .params = params(),
-          .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
-            return std::unique_ptr<Ranker>(std::make_unique<AutoRanker>(
-                ListOptions{
-                    .name = kName, .law = first_law(params), .choice_set = choice_set_of(params)},
-                sight_of(params), number(params, "share")));
-          }};
+  return {
+      .name = kName,
+      .summary =
+          "Needs no tuning: mixes klrank, counts and learners of features that it computes "
+          "from the log; the first item drawn, the rest sorted",
+      .paper = "[Delage09] 4.2; [Vovk90]; [Herbster98]",
+      .guarantee =
+          "K-L cost at most ln N above the best of its N = 13 experts, for any sequence of "
+          "users; so at most 10K(T^(3/4) + 1) + ln N, K = 6, above the best fixed policy in the "
+          "growing balls; with a share s, (T - 1) ln(1/(1 - s)) is added to both",
+      .assumptions =
+          "costs are those at the moment of learning, of the choice among the shown items; a "
+          "feature "
+          "row longer than 4 is scaled to 4; gives up Proposition "
+          "A.1 and "
+          "Remark 3.1 below the first slot",
+      .law = ListLaw::kFirstSlot,
+      .params = params(),
+      .make = [](const ParamMap& params) -> Result<std::unique_ptr<Ranker>> {
+        return std::unique_ptr<Ranker>(std::make_unique<AutoRanker>(
+            ListOptions{
+                .name = kName, .law = first_law(params), .choice_set = choice_set_of(params)},
+            sight_of(params), number(params, "share")));
+      }};
 }
 
 }  // namespace hindsight

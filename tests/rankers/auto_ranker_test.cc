@@ -88,6 +88,11 @@ void expect_within_bound(const Ranker& ranker, const Explanation& explanation, d
                        rounds * std::log(1.0 - share);
   EXPECT_LE(regret.learned_cost, bound + 1e-9 * (1.0 + bound));
   EXPECT_GT(explanation.experts.size(), 5U);
+  // The regret bound that is shown is the one of its first expert, klrank with alpha 3, and the
+  // same.
+  const double clicks = static_cast<double>(regret.clicks);
+  const double shown = 60.0 * (std::pow(clicks, 0.75) + 1.0) + bound - best;
+  EXPECT_NEAR(regret.theorem_bound, shown, 1e-9 * shown);
 }
 
 TEST(Auto, PaysAtMostLnNMoreThanTheBestExpertInAnyLife) {
