@@ -34,9 +34,12 @@ LogWriter::LogWriter(Start start, Shared shared)
       start_logs_(std::move(start.logs)),
       left_over_(std::move(start.left_over)),
       group_wait_us_(start.group_wait_us),
-      at_point_(start.at_point ? std::move(start.at_point) : [](std::string_view) {}) {}
+      at_point_(start.at_point ? std::move(start.at_point) : [](std::string_view) {}),
+      warn_(start.warn ? std::move(start.warn) : [](std::string_view) {}) {}
 
-LogWriter::~LogWriter() {
+LogWriter::~LogWriter() { stop(); }
+
+void LogWriter::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -281,8 +284,26 @@ void LogWriter::run_body(Command& command) {
   shared_.delivery.push(std::move(batch));
 }
 
+/// Begins a transaction. A person's own tool may hold the database: nothing was written yet, so
+/// that waiting for it is safe.
+Result<void> LogWriter::begin() {
+  for (;;) {
+    Result<void> begun = begin_.run();
+    if (begun.ok() || (sqlite3_extended_errcode(db_.get()) & 0xff) != SQLITE_BUSY) {
+      return begun;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        return begun;
+      }
+    }
+    warn_("another program has locked the log's database; what is to be written waits for it");
+  }
+}
+
 Result<void> LogWriter::transact(const std::function<Result<void>()>& body) {
-  HINDSIGHT_RETURN_IF_ERROR(begin_.run());
+  HINDSIGHT_RETURN_IF_ERROR(begin());
   Result<void> done = body();
   if (done.ok()) {
     progress_.commits += 1;

@@ -46,16 +46,19 @@ class LogWriter {
     std::vector<LogId> left_over;  // dropped logs whose entries are still there
     int group_wait_us = 0;
     std::function<void(std::string_view)> at_point;
+    std::function<void(std::string_view)> warn;
   };
 
   /// FAILS: kCorrupt, kIo
   static Result<std::unique_ptr<LogWriter>> start(Start start, Shared shared);
-  /// Writes what was accepted, then stops.
+  /// As stop().
   ~LogWriter();
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
   void append(LogId log, std::vector<Payload> payloads, Store::Done done);
+  /// Writes what was accepted, then stops; appends that come later fail.
+  void stop();
 
   // These wait for their answer. REQUIRES: not called from a callback of the store
   Result<LogId> create_log(std::string_view name);
@@ -98,6 +101,7 @@ class LogWriter {
   void run_body(Command& command);
   void fail(std::span<Command> group, const Error& error);
   Result<void> append_entries(Completion& append, std::vector<std::uint64_t>& hashes);
+  Result<void> begin();
   Result<void> transact(const std::function<Result<void>()>& body);
   Result<void> checkpoint_when_due();
   Result<void> collect_garbage();
@@ -115,6 +119,7 @@ class LogWriter {
   Statement save_progress_;
   int group_wait_us_;
   std::function<void(std::string_view)> at_point_;
+  std::function<void(std::string_view)> warn_;
   int wal_pages_ = 0;
   int checkpointed_pages_ = 0;  // of the WAL, at the last try
 

@@ -28,14 +28,16 @@ class SqliteStore final : public Store {
         store->writer_,
         LogWriter::start(
             {std::move(opened.db), opened.meta, opened.progress, std::move(opened.logs),
-             std::move(opened.left_over), options.group_wait_us, options.at_point},
+             std::move(opened.left_over), options.group_wait_us, options.at_point, options.warn},
             {store->logs_, *store->delivery_, store->failure_, store->budget_}));
     return std::unique_ptr<Store>(std::move(store));
   }
 
   ~SqliteStore() override {
-    // The writer hands its last groups to the delivery.
-    writer_.reset();
+    // The writer hands its last groups to the delivery, whose callbacks may still append.
+    if (writer_ != nullptr) {
+      writer_->stop();
+    }
     delivery_.reset();
   }
   SqliteStore(const SqliteStore&) = delete;

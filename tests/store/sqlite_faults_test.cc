@@ -2,11 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "src/store/sqlite_db.h"
 #include "src/store/sqlite_store.h"
 #include "tests/store_support/device_faults.h"
 #include "tests/store_support/store_helpers.h"
@@ -99,6 +107,38 @@ TEST(SqliteFaults, EveryAcknowledgedAppendIsSyncedInTheDatabaseAndInTheMark) {
     EXPECT_EQ(device.sqlite_steps(FileStep::kSync), of_sqlite + 1);
     EXPECT_EQ(device.steps(FileStep::kSync), all + 2);
   }
+}
+
+TEST(SqliteFaults, AProgramThatLocksTheDatabaseIsWaitedFor) {
+  if (std::getenv("HINDSIGHT_FULL") == nullptr) {
+    GTEST_SKIP() << "takes longer than SQLite waits by itself, " << kBusyMs << " ms";
+  }
+  const MemoryFolder folder;
+  std::mutex mutex;
+  std::vector<std::string> said;
+  SqliteStoreOptions options;
+  options.folder = folder.path() / "data";
+  options.warn = [&](std::string_view line) {
+    const std::lock_guard lock(mutex);
+    said.emplace_back(line);
+  };
+  const auto store = open_or_fail(options);
+  ASSERT_NE(store, nullptr);
+  const LogId log = *store->create_log("books");
+  sqlite3* tool = nullptr;
+  ASSERT_EQ(sqlite3_open((options.folder / "hindsight.db").c_str(), &tool), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(tool, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  std::thread releaser([tool] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kBusyMs + 2'000));
+    EXPECT_EQ(sqlite3_exec(tool, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
+  });
+  EXPECT_TRUE(append_and_wait(*store, log, {"entry"}).ok());
+  releaser.join();
+  sqlite3_close(tool);
+  EXPECT_FALSE(store->failure());
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("another program"), std::string::npos);
 }
 
 /// A life of a store, and what its callers know of it.
