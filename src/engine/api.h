@@ -254,6 +254,7 @@ enum class HindsightRefresh : std::uint8_t {
 struct CollectionStats {
   ClickCounts clicks;
   std::uint64_t decisions = 0;
+  std::uint64_t lost_decisions = 0;  // since the start: shown, but the log did not take them
   std::uint64_t open_decisions = 0;
   std::uint64_t closed_early = 0;  // because more than max_open were open
   std::uint64_t items = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include "src/core/check.h"
@@ -13,6 +14,11 @@ namespace {
 std::string at(std::string_view list, std::size_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
 }
+
+// After the log had no room, a collection tries again when so much time has passed,
+constexpr std::int64_t kFullForMs = 1000;
+// and tells what was lost then, but not again and again.
+constexpr std::int64_t kTellAgainMs = 10'000;
 
 // What lists that may be paged through, or that wait for clicks, may take beside the model.
 std::uint64_t folded_budget(const CollectionConfig& config) { return config.memory_budget / 8; }
@@ -110,14 +116,39 @@ void Collection::append(const Event& event, Waiter waiter) {
     }
     waiters_.emplace(sequence, std::move(waiter));
   }
+  const std::size_t decisions = decisions_.size();
   decisions_.push_back(number(std::move(payload)));
   decisions_bytes_ = 0;
-  shared_.store.append(log_.id, std::exchange(decisions_, {}),
-                       [self = shared_from_this(), sequence](const Result<Position>& result) {
-                         if (!result.ok()) {
-                           self->answer(sequence, result.error());
-                         }
-                       });
+  shared_.store.append(
+      log_.id, std::exchange(decisions_, {}),
+      [self = shared_from_this(), sequence, decisions](const Result<Position>& result) {
+        if (!result.ok()) {
+          self->note_refused(sequence, decisions, result.error());
+          self->answer(sequence, result.error());
+        }
+      });
+}
+
+void Collection::note_refused(std::uint64_t last, std::size_t decisions, const Error& error) {
+  // Nothing of it is on its way any more.
+  note_settled(last);
+  lost_decisions_.fetch_add(decisions, std::memory_order_relaxed);
+  if (error.code == ErrorCode::kOverloaded) {
+    const std::int64_t now = shared_.options.clock();
+    const std::int64_t before = refused_ms_.exchange(now);
+    if (decisions > 0 && std::abs(now - before) >= kTellAgainMs) {
+      shared_.warn("collection " + log_.name + ": " + std::to_string(decisions) +
+                   " decisions were not logged, for too much waits to be written; their clicks "
+                   "will be unjoined");
+    }
+  }
+}
+
+void Collection::note_settled(std::uint64_t sequence) {
+  std::uint64_t settled = settled_.load(std::memory_order_relaxed);
+  while (settled < sequence &&
+         !settled_.compare_exchange_weak(settled, sequence, std::memory_order_relaxed)) {
+  }
 }
 
 Payload Collection::number(Payload payload) {
@@ -154,8 +185,13 @@ void Collection::flush_decisions() {
   decisions_bytes_ = 0;
   ++flushes_under_way_;
   // A store that fails says so by itself; the decisions' clicks will find no decision.
+  const std::size_t count = decisions_.size();
   shared_.store.append(log_.id, std::exchange(decisions_, {}),
-                       [self = shared_from_this()](const Result<Position>& /*result*/) {
+                       [self = shared_from_this(), last = next_sequence_ - 1,
+                        count](const Result<Position>& result) {
+                         if (!result.ok()) {
+                           self->note_refused(last, count, result.error());
+                         }
                          const std::lock_guard lock_again(self->decisions_mutex_);
                          --self->flushes_under_way_;
                          self->decisions_written_.notify_all();
@@ -177,10 +213,19 @@ void Collection::answer(std::uint64_t sequence, Result<Applied> result) {
 }
 
 Result<void> Collection::check_backlog() const {
-  const std::uint64_t folded = folded_.load(std::memory_order_relaxed);
+  const std::uint64_t settled = settled_.load(std::memory_order_relaxed);
   const std::uint64_t numbered = numbered_.load(std::memory_order_relaxed);
   // Where the log has failed nothing is on its way any more, and rankings go on from memory.
-  if (numbered <= folded + shared_.options.max_backlog || shared_.store.failure() || failure()) {
+  if (shared_.store.failure() || failure()) {
+    return {};
+  }
+  // A list whose decision would be lost is better not made.
+  const std::int64_t since_ms = shared_.options.clock() - refused_ms_.load();
+  if (since_ms >= 0 && since_ms < kFullForMs) {
+    return Error{ErrorCode::kOverloaded,
+                 "too much waits to be written to the log at the moment; try again later", ""};
+  }
+  if (numbered <= settled + shared_.options.max_backlog) {
     return {};
   }
   return Error{ErrorCode::kOverloaded,
@@ -241,10 +286,10 @@ Result<void> Collection::check_budget(const Model& model, std::uint64_t more) co
   const std::uint64_t used = 2 * model.memory_bytes() + joins;  // two copies of the model
   if (used + more > model.config().memory_budget) {
     return Error{ErrorCode::kOverBudget,
-                 "the collection uses about " + std::to_string(used >> 20) +
-                     " MiB of its memory_budget of " +
-                     std::to_string(model.config().memory_budget >> 20) +
-                     " MiB; raise memory_budget",
+                 "the collection uses about " + std::to_string(used) +
+                     " bytes of its memory_budget of " +
+                     std::to_string(model.config().memory_budget) + ", and this would take about " +
+                     std::to_string(more) + " more; raise memory_budget",
                  "memory_budget"};
   }
   return {};
@@ -405,6 +450,7 @@ CollectionStats Collection::stats(bool with_hash) const {
     stats = stats_;
   }
   stats.building = building_;
+  stats.lost_decisions = lost_decisions_.load(std::memory_order_relaxed);
   const Guard model = models_.read();
   stats.regret = model->ranker().regret_summary();
   const auto choice_set = model->config().params.find("choice_set");

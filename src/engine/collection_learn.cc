@@ -73,7 +73,7 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
     }
     rebuild = rebuild || result->rebuild;
     if (result->id.source == shared_.source) {
-      folded_.store(result->id.sequence, std::memory_order_relaxed);
+      note_settled(result->id.sequence);
       applied.push_back(*std::move(result));
     }
   }
@@ -123,7 +123,7 @@ void Collection::fail(const Error& error) {
     failure_ = error;
     position_changed_.notify_all();
   }
-  shared_.warn("collection " + log_.name + " has stopped learning: " + to_string(error));
+  shared_.alarm("collection " + log_.name + " has stopped learning: " + to_string(error));
   std::unordered_map<std::uint64_t, Waiter> waiting;
   {
     const std::lock_guard lock(waiters_mutex_);

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <thread>
 
@@ -99,16 +100,7 @@ class LocalEngine final : public Engine {
                         "names have 1 to 64 of the letters a-z, 0-9, _ and -", "collection"});
     }
     // Reads the log and waits for the store: not on the caller's thread.
-    shared_.background.post([this, name = std::string(name), patch,
-                             done = std::move(done)]() mutable {
-      if (const auto found = find(name)) {
-        // One change after the other, each on top of what the one before has made.
-        return done(wait_for<PutOutcome>(
-            [&](Callback<PutOutcome> answered) { found->configure(patch, std::move(answered)); }));
-      }
-      const Result<void> made = make_collection(name, patch);
-      done(made.ok() ? Result<PutOutcome>(PutOutcome::kCreated) : Result<PutOutcome>(made.error()));
-    });
+    put_in_background(std::string(name), patch, std::move(done));
   }
 
   void delete_collection(std::string_view name, Callback<void> done) override {
@@ -121,12 +113,18 @@ class LocalEngine final : public Engine {
       }
       found = place->second;
       collections_.erase(place);
+      deleting_.emplace(name);
     }
     // Behind any PUT of the same name that is under way, and before those that follow.
-    shared_.background.post([this, found, done = std::move(done)] {
+    shared_.background.post([this, name = std::string(name), found, done = std::move(done)] {
       evaluations_.forget(found->log());
       found->stop(no_collection());
-      done(shared_.store.drop_log(found->log()));
+      Result<void> dropped = shared_.store.drop_log(found->log());
+      {
+        const std::unique_lock lock(mutex_);
+        deleting_.erase(name);
+      }
+      done(std::move(dropped));
     });
   }
 
@@ -244,7 +242,7 @@ class LocalEngine final : public Engine {
 
   void tick() override {
     if (const auto failed = shared_.store.failure(); failed && !failure_told_.exchange(true)) {
-      shared_.warn("nothing is acknowledged any more: " + to_string(*failed));
+      shared_.alarm("nothing is acknowledged any more: " + to_string(*failed));
     }
     for (const auto& [name, collection] : all()) {
       collection->tick();
@@ -308,6 +306,28 @@ class LocalEngine final : public Engine {
     return add(log, *std::move(folded));
   }
 
+  void put_in_background(std::string name, CollectionPatch patch, Callback<PutOutcome> done) {
+    shared_.background.post([this, name = std::move(name), patch = std::move(patch),
+                             done = std::move(done)]() mutable {
+      if (const auto found = find(name)) {
+        // One change after the other, each on top of what the one before has made.
+        return done(wait_for<PutOutcome>(
+            [&](Callback<PutOutcome> answered) { found->configure(patch, std::move(answered)); }));
+      }
+      if (is_deleting(name)) {
+        // Deleted since this was asked for, and behind it in the queue: the name is not free yet.
+        return put_in_background(std::move(name), std::move(patch), std::move(done));
+      }
+      const Result<void> made = make_collection(name, patch);
+      done(made.ok() ? Result<PutOutcome>(PutOutcome::kCreated) : Result<PutOutcome>(made.error()));
+    });
+  }
+
+  bool is_deleting(const std::string& name) const {
+    const std::shared_lock lock(mutex_);
+    return deleting_.contains(name);
+  }
+
   Result<void> make_collection(const std::string& name, const CollectionPatch& patch) {
     CollectionConfig base;
     // Without a wish of the caller's, nobody should be able to foretell the draws.
@@ -354,6 +374,7 @@ class LocalEngine final : public Engine {
   EvaluationJobs evaluations_;
   mutable std::shared_mutex mutex_;
   Map collections_;
+  std::set<std::string> deleting_;  // names whose logs are still there
 
   std::atomic<bool> failure_told_{false};
   std::mutex timer_mutex_;

@@ -52,6 +52,8 @@ struct EngineOptions {
   std::int64_t insight_ms = 5LL * 60 * 1000;  // or some more, so long after the last time
   /// Something that an operator should know: one line, no secrets.
   std::function<void(std::string_view)> warn = {};
+  /// The same where something has stopped working until it is seen to; as `warn` unless given.
+  std::function<void(std::string_view)> alarm = {};
 };
 
 template <class T>

@@ -1,6 +1,8 @@
 #include "src/engine/evaluation_jobs.h"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "src/core/check.h"
@@ -16,6 +18,16 @@ Error never_evaluated() {
   return {ErrorCode::kNotFound,
           "no evaluation of this collection since the server was started; POST to begin one",
           "evaluate"};
+}
+
+/// Another copy of the model may be more than there is memory for.
+Result<Evaluated> evaluate_or_fail(const LogView& store, LogId log, const RankerChoice& choice,
+                                   const EvaluateOptions& options) {
+  try {
+    return evaluate(store, log, choice, options);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOverloaded, "there is not enough memory for this evaluation", ""};
+  }
 }
 
 }  // namespace
@@ -63,7 +75,13 @@ Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choic
     jobs_.insert_or_assign(log, entry);
   }
   worker_log_ = log;
-  worker_ = std::thread([this, log, entry] { run(log, *entry); });
+  try {
+    worker_ = std::thread([this, log, entry] { run(log, *entry); });
+  } catch (const std::system_error&) {
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(log);
+    return Error{ErrorCode::kOverloaded, "no thread for an evaluation at the moment", ""};
+  }
   return begun;
 }
 
@@ -76,7 +94,7 @@ void EvaluationJobs::run(LogId log, Entry& entry) {
     const std::lock_guard lock(mutex_);
     entry.job.position = position;
   };
-  Result<Evaluated> evaluated = evaluate(store_, log, entry.job.choice, options);
+  Result<Evaluated> evaluated = evaluate_or_fail(store_, log, entry.job.choice, options);
   const std::lock_guard lock(mutex_);
   if (entry.job.state != State::kRunning) {
     return;  // cancelled

@@ -53,7 +53,8 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
                           Folded& folded, const FoldOptions& options) {
   // The next batch is read while one is folded.
   const auto read_after = [&store, log](Position after) {
-    return std::async(std::launch::async,
+    // Deferred where no thread can be had.
+    return std::async(std::launch::async | std::launch::deferred,
                       [&store, log, after] { return store.read(log, after, kBatch); });
   };
   std::future<Result<std::vector<LogEntry>>> next = read_after(folded.fold->position());

@@ -80,6 +80,7 @@ class CollectionFamilies {
     gauge(kEra, name, stats.era);
     add_costs(name, stats);
     counter(kDecisions, {{"collection", name}}, stats.decisions);
+    counter(kLost, {{"collection", name}}, stats.lost_decisions);
     const std::pair<const char*, std::uint64_t> outcomes[] = {
         {"pending", stats.clicks.pending},     {"learned", stats.clicks.learned},
         {"duplicate", stats.clicks.duplicate}, {"late", stats.clicks.late},
@@ -100,6 +101,7 @@ class CollectionFamilies {
     kItems,
     kOpen,
     kDecisions,
+    kLost,
     kClicks,
     kEra,
     kCost,
@@ -152,6 +154,10 @@ class CollectionFamilies {
       {"hindsight_items", "Items in the library", MetricType::Gauge, {}},
       {"hindsight_open_decisions", "Decisions that wait for clicks", MetricType::Gauge, {}},
       {"hindsight_decisions_total", "Decisions in the log", MetricType::Counter, {}},
+      {"hindsight_lost_decisions_total",
+       "Lists whose decision the log did not take; their clicks will be unjoined",
+       MetricType::Counter,
+       {}},
       {"hindsight_clicks",
        "Clicks by outcome; their sum is what was received",
        MetricType::Gauge,

@@ -1,5 +1,6 @@
 #include "src/server/service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -71,6 +72,7 @@ class Service::Impl {
     engine_options.max_backlog = config().max_backlog;
     engine_options.insight_share = config().insight_share;
     engine_options.warn = warning();
+    engine_options.alarm = telling(LogLevel::kError);
     HINDSIGHT_ASSIGN_OR_RETURN(engine_, Engine::open(*store_, std::move(engine_options)));
     make_handler();
     HINDSIGHT_RETURN_IF_ERROR(listen());
@@ -103,9 +105,10 @@ class Service::Impl {
  private:
   const ServerConfig& config() const { return options_.config; }
 
-  std::function<void(std::string_view)> warning() const {
-    return [&log = options_.log](std::string_view text) { log.write(LogLevel::kWarning, text); };
+  std::function<void(std::string_view)> telling(LogLevel level) const {
+    return [&log = options_.log, level](std::string_view text) { log.write(level, text); };
   }
+  std::function<void(std::string_view)> warning() const { return telling(LogLevel::kWarning); }
 
   Result<void> open_store() {
     SqliteStoreOptions store_options;
@@ -124,6 +127,12 @@ class Service::Impl {
     if (first_key_ && !logs.empty()) {
       warning()(
           "keys.toml was missing: a new admin key was made, and no key from before opens anything");
+    }
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<KeyRecord> keys, list_keys(config().data));
+    if (std::none_of(keys.begin(), keys.end(), [](const KeyRecord& key) {
+          return key.principal.role == Role::kAdmin && !key.revoked_ms;
+        })) {
+      warning()("no admin key is in force; make one with `hindsight key add --role admin`");
     }
     HINDSIGHT_ASSIGN_OR_RETURN(keys_,
                                KeyRing::open({.folder = config().data,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/engine_support/engine_world.h"
 
 namespace hindsight {
@@ -61,6 +63,33 @@ TEST_F(Backlog, OtherCollectionsDoNotNoticeIt) {
   const auto reply = world_.rank_ids("films", {"a", "b", "c"}, 3);
   ASSERT_TRUE(reply.ok());
   EXPECT_TRUE(world_.click("films", reply->decision, "b").ok());
+}
+
+TEST_F(Backlog, WhatTheLogDidNotTakeIsCountedAndNoLongerWaitedFor) {
+  ASSERT_TRUE(world_.put("books", {}).ok());
+  ASSERT_TRUE(world_.add_ids("books", {"a", "b", "c"}).ok());
+  const std::string lost = fill("books");
+  world_.store().refuse_appends(true);
+  world_.engine().settle();
+  EXPECT_GE(world_.stats("books").lost_decisions, kMost);
+  const auto told = [this] {
+    return std::count_if(world_.warnings().begin(), world_.warnings().end(),
+                         [](const std::string& line) {
+                           return line.find("decisions were not logged") != std::string::npos;
+                         });
+  };
+  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(world_.rank_ids("books", {"a", "b", "c"}, 3).error().code, ErrorCode::kOverloaded)
+      << "another one would be lost as well";
+  world_.store().refuse_appends(false);
+  world_.pass(1000);
+  const auto reply = world_.rank_ids("books", {"a", "b", "c"}, 3);
+  ASSERT_TRUE(reply.ok()) << to_string(reply.error());
+  EXPECT_EQ(world_.click("books", reply->decision, "a")->accepted, 1U);
+  EXPECT_EQ(world_.click("books", lost, "a")->accepted, 1U);
+  const CollectionStats stats = world_.stats("books");
+  EXPECT_EQ(stats.clicks.learned, 1U);
+  EXPECT_EQ(stats.clicks.pending, 1U) << "until its window ends: then it is unjoined";
 }
 
 TEST_F(Backlog, ARestartBeginsWithoutOne) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <thread>
 
@@ -76,6 +77,25 @@ TEST(LifeCycle, ChangesAtTheSameTimeAreAllKept) {
   EXPECT_EQ(config.control, 0.25);
   EXPECT_TRUE(config.log_queries);
   EXPECT_EQ(config.max_scan, 777U);
+}
+
+TEST(LifeCycle, APutThatMeetsADeletionWaitsForIt) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  std::promise<Result<PutOutcome>> answer;
+  // On the thread that makes one change after the other: both are behind this one.
+  world.engine().put_collection("other", patch_of("klrank"), [&](const Result<PutOutcome>&) {
+    world.engine().put_collection("books", patch_of("klrank"), [&](Result<PutOutcome> outcome) {
+      answer.set_value(std::move(outcome));
+    });
+    world.engine().delete_collection(
+        "books", [](const Result<void>& deleted) { EXPECT_TRUE(deleted.ok()); });
+    EXPECT_FALSE(world.engine().collection("books").ok());
+  });
+  const Result<PutOutcome> outcome = answer.get_future().get();
+  ASSERT_TRUE(outcome.ok()) << to_string(outcome.error());
+  EXPECT_EQ(*outcome, PutOutcome::kCreated);
+  EXPECT_TRUE(world.rank_ids("books", {"a", "b"}, 2).ok());
 }
 
 TEST(LifeCycle, TheSeedNeverChanges) {

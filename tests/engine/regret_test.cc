@@ -298,6 +298,7 @@ TEST(RegretSample, TheErrorOfASampleCoversTheTruth) {
   EXPECT_GT(stats.regret->clicks, 400U);
   EXPECT_LE(std::abs(hindsight.cost - bracket.hindsight_cost), hindsight.error);
   EXPECT_GE(hindsight.regret_upper, bracket.upper);
+  EXPECT_LE(hindsight.regret_upper, stats.measured->cost->data_bound);
   EXPECT_LT(hindsight.error, 0.5 * bracket.hindsight_cost);
   expect_costs(*stats.measured->cost, library.ledger());
 }

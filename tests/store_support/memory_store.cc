@@ -68,7 +68,15 @@ void MemoryStore::append(LogId log, std::vector<Payload> payloads, Done done) {
   arrival.payloads = std::move(payloads);
   arrival.done = std::move(done);
   arrival.error = failure_;
+  if (refusing_ && !failure_) {
+    arrival.error = Error{ErrorCode::kOverloaded, "no room", ""};
+  }
   enqueue(std::move(arrival));
+}
+
+void MemoryStore::refuse_appends(bool refuse) {
+  const std::lock_guard lock(mutex_);
+  refusing_ = refuse;
 }
 
 Result<void> MemoryStore::inject(LogId log, std::vector<Payload> payloads) {

@@ -51,6 +51,8 @@ class MemoryStore final : public Store {
   std::vector<LogEntry> copy_of(LogId log) const;
   /// Every append from now on fails with this.
   void fail_with(Error error);
+  /// Every append is refused for want of room, until it is taken back; nothing of it arrives.
+  void refuse_appends(bool refuse);
   /// Waits until everything appended or injected has arrived and was delivered.
   void flush();
   /// The same logs as seen after another opening: the next epoch, no subscriptions. The snapshots
@@ -116,6 +118,7 @@ class MemoryStore final : public Store {
   std::uint64_t let_go_ = 0;  // what is due before this need not wait for more calls
   std::uint64_t random_state_;
   std::optional<Error> failure_;
+  bool refusing_ = false;
   bool busy_ = false;
   bool stopping_ = false;
   std::thread thread_;
