@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "src/cli/command.h"
 #include "src/core/check.h"
 #include "src/engine/evaluate.h"
+#include "src/engine/measure.h"
 #include "src/engine/recovery.h"
 #include "src/server/json_output.h"
 #include "src/store/sqlite_view.h"
@@ -27,6 +29,7 @@ struct Options {
   std::string ranker;
   std::vector<std::string> params;  // name=value
   bool json = false;
+  bool regret = false;
 };
 
 Result<LogInfo> choose_log(const LogView& view, const std::string& name) {
@@ -107,6 +110,36 @@ void print(const LogInfo& log, const Folded& folded, double seconds) {
              seconds > 0 ? static_cast<double>(stats.position) / seconds : 0.0);
 }
 
+/// What the best fixed policy would have paid for the clicks that were learned.
+Result<void> print_hindsight(const LogView& view, const LogInfo& log, const Folded& folded) {
+  const Model& model = *folded.model;
+  const ClickSample& sample = folded.fold->sample();
+  if (!model.ranker().books_kl_cost()) {
+    return Error{ErrorCode::kUnsupported,
+                 "the ranker " + model.config().ranker +
+                     " books no K-L cost, so that there is no regret to tell",
+                 "--regret"};
+  }
+  const RegretAccount& account = *model.ranker().regret();
+  if (account.clicks() == 0) {
+    fmt::print("regret         none: no click was learned\n");
+    return {};
+  }
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::optional<Hindsight> hindsight,
+                             measure_hindsight(view, log.id,
+                                               {.ranker = model.config().ranker,
+                                                .params = model.config().params,
+                                                .account = account,
+                                                .clicks = sample.clicks()},
+                                               {}, [] { return true; }));
+  HINDSIGHT_CHECK(hindsight.has_value());
+  fmt::print("hindsight      {:.6g}, may be off by {:.2g}; from {} of {} clicks\n", hindsight->cost,
+             hindsight->error, hindsight->sample, account.clicks());
+  fmt::print("regret         {:.6g} to {:.6g}\n", account.learned_cost() - hindsight->cost,
+             hindsight->regret_upper);
+  return {};
+}
+
 std::string with_interval(const Estimate& estimate) {
   return estimate.standard_error
              ? fmt::format("{:.4g} ({:.4g} to {:.4g})", estimate.value, estimate.low, estimate.high)
@@ -163,12 +196,15 @@ Result<void> judge(const LogView& view, const LogInfo& log, const Options& optio
   }
   print(log, evaluated.folded, taken.count());
   print(evaluated.evaluation);
-  return {};
+  return options.regret ? print_hindsight(view, log, evaluated.folded) : Result<void>();
 }
 
 Result<void> replay(const Options& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::unique_ptr<LogView> view, open_sqlite_view(options.folder));
   HINDSIGHT_ASSIGN_OR_RETURN(const LogInfo log, choose_log(*view, options.collection));
+  if (options.regret && options.json) {
+    return Error{ErrorCode::kInvalidArgument, "does not go with --json", "--regret"};
+  }
   if (!options.ranker.empty()) {
     return judge(*view, log, options);
   }
@@ -180,7 +216,7 @@ Result<void> replay(const Options& options) {
                              fold_log(*view, log.id, nullptr, std::nullopt, FoldOptions{}));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   print(log, folded, taken.count());
-  return {};
+  return options.regret ? print_hindsight(*view, log, folded) : Result<void>();
 }
 
 }  // namespace
@@ -200,8 +236,11 @@ void add_replay_command(CLI::App& app, int& exit_code) {
   command->add_option("--param", options->params, "A parameter of that ranker, NAME=VALUE")
       ->type_name("NAME=VALUE");
   command->add_flag("--json", options->json, "With --ranker: print what came out as JSON");
+  command->add_flag("--regret", options->regret,
+                    "Look for the best fixed policy in hindsight, which takes a while");
   command->footer(
-      "Example:\n"
+      "Examples:\n"
+      "  hindsight replay hindsight-data --collection books --regret\n"
       "  hindsight replay hindsight-data --collection books --ranker noregret-klrank --param "
       "alpha=1");
   command->callback([options, &exit_code] {

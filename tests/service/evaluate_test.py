@@ -141,10 +141,12 @@ class Evaluate(unittest.TestCase):
                                "greedy-klrank"], capture_output=True, text=True, check=True)
         for words in ("replay cost    infinite", "first click", "NDCG", "largest weight", "model hash"):
             self.assertIn(words, done.stdout)
-        refused = subprocess.run([PROGRAM, "replay", str(self.folder), "--collection", "people", "--json"],
-                                 capture_output=True, text=True, check=False)
-        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
-        self.assertIn("--ranker", refused.stderr)
+        for flags, words in ((["--json"], "--ranker"), (["--json", "--regret", "--ranker", "klrank"], "does not go with --json"),
+                             (["--regret"], "random books no K-L cost")):
+            refused = subprocess.run([PROGRAM, "replay", str(self.folder), "--collection", "people", *flags],
+                                     capture_output=True, text=True, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(words, refused.stderr)
 
 
 if __name__ == "__main__":
