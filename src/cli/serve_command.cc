@@ -18,6 +18,7 @@
 #include "src/core/check.h"
 #include "src/engine/engine.h"
 #include "src/server/config.h"
+#include "src/server/descriptors.h"
 #include "src/server/log.h"
 #include "src/server/service.h"
 #include "src/server/tls.h"
@@ -137,9 +138,21 @@ void print_welcome(const ServerConfig& config, const Service& service, bool demo
   std::fflush(stdout);
 }
 
+void keep_descriptors_for_files(ServerConfig& config, const Log& log) {
+  const std::uint64_t limit = raise_descriptor_limit();
+  const int most = connections_within(config.max_connections, limit);
+  if (most < config.max_connections) {
+    log.write(LogLevel::kWarning,
+              fmt::format("the system allows {} open files, so max_connections is {} in place of "
+                          "{}; raise that limit (ulimit -n, LimitNOFILE)",
+                          limit, most, config.max_connections));
+    config.max_connections = most;
+  }
+}
+
 Result<void> run(const Options& options) {
   const Environment variables = environment();
-  HINDSIGHT_ASSIGN_OR_RETURN(const ServerConfig config, gather(options, variables));
+  HINDSIGHT_ASSIGN_OR_RETURN(ServerConfig config, gather(options, variables));
   if (options.check_only) {
     HINDSIGHT_RETURN_IF_ERROR(check_config(config));
     HINDSIGHT_RETURN_IF_ERROR(open_tls(config));
@@ -149,6 +162,7 @@ Result<void> run(const Options& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(auto at_point, kill_point(variable(variables, "HINDSIGHT_KILL_AT")));
   StopSignal stop;
   const Log log({.level = config.log_level, .format = config.log_format, .clock = system_clock_ms});
+  keep_descriptors_for_files(config, log);
   HINDSIGHT_ASSIGN_OR_RETURN(const std::unique_ptr<Service> service,
                              Service::start({.config = config,
                                              .log = log,

@@ -13,12 +13,19 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  // A terminal that is closed; `nohup` has it ignored.
+  struct sigaction hangup = {};
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    sigaddset(&set, SIGHUP);
+  }
   return set;
 }
 
 }  // namespace
 
 StopSignal::StopSignal() {
+  // Who reads the log may go away; the server goes on.
+  std::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = stop_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   thread_ = std::thread([this] { listen(); });

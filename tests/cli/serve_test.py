@@ -139,8 +139,26 @@ class Serving(unittest.TestCase):
             time.sleep(0.1)
         return status
 
-    def test_both_signals_stop_it_cleanly(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+    def test_it_goes_on_when_nobody_reads_its_log(self):
+        reader, writer = os.pipe()
+        process = subprocess.Popen([PROGRAM, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--log-level", "debug"],
+                                   stdout=subprocess.PIPE, stderr=writer, text=True)
+        try:
+            os.close(writer)
+            base = re.search(r"http://[\d.:]+", process.stdout.readline()).group(0)
+            os.close(reader)
+            for _ in range(3):
+                with urllib.request.urlopen(base + "/healthz", timeout=60) as answer:
+                    self.assertEqual(answer.status, 200)
+            process.terminate()
+            self.assertEqual(process.wait(timeout=60), 0)
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def test_signals_stop_it_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with Server(self.data) as server:
                 self.assertEqual(server.stop(number), 0)
                 self.assertIn("message=stopped", server.logged())
