@@ -68,12 +68,14 @@ class AuditLog::Impl {
 
   Result<void> open() {
     const fs::path path = options_.folder / "audit.log";
-    fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    fd_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     struct stat info = {};
     if (fd_ < 0 || ::fstat(fd_, &info) != 0) {
       return failed_to("open", path);
     }
     bytes_ = info.st_size;
+    char last = '\n';
+    torn_ = bytes_ > 0 && ::pread(fd_, &last, 1, bytes_ - 1) == 1 && last != '\n';
     return sync_folder(options_.folder);
   }
 
@@ -122,10 +124,13 @@ class AuditLog::Impl {
     if (fd_ < 0) {
       HINDSIGHT_RETURN_IF_ERROR(open());
     }
-    if (!write_all(fd_, line) || (durable && ::fdatasync(fd_) != 0)) {
-      return failed_to("write", path);
+    // The rest of a line that could not be written stays a line of its own.
+    if (!write_all(fd_, torn_ ? "\n" + line : line) || (durable && ::fdatasync(fd_) != 0)) {
+      Error error = failed_to("write", path);
+      close();  // how the file ends is seen when it is opened again
+      return error;
     }
-    bytes_ += size;
+    bytes_ += size + (std::exchange(torn_, false) ? 1 : 0);
     return {};
   }
 
@@ -134,6 +139,7 @@ class AuditLog::Impl {
   std::mutex mutex_;
   int fd_ = -1;
   std::int64_t bytes_ = 0;
+  bool torn_ = false;  // its last line has no end
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic<std::uint64_t> failed_ = 0;
 };

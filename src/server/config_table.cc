@@ -171,7 +171,7 @@ constexpr std::array<Setting, 39> kSettings = {{
     {"max_wait_ms", "15", "How long a request may be expected to wait in a burst; more is refused",
      Kind::kWhole, 1, kDayMs, set_member<&Config::max_wait_ms>},
     {"max_body_memory", "268435456", "Bytes of the bodies of all requests under way", Kind::kWhole,
-     1 << 20, 1e12, set_member<&Config::max_body_memory>},
+     8 << 20, 1e12, set_member<&Config::max_body_memory>},
     {"max_waiting", "65536", "Clicks, about, that may wait for the log at once", Kind::kWhole, 1,
      1e9, set_member<&Config::max_waiting>},
     {"max_backlog", "100000", "Events of a collection that may wait to be learned", Kind::kWhole, 1,

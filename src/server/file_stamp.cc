@@ -12,4 +12,14 @@ FileStamp stamp_of(const std::filesystem::path& path) {
   return {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
 }
 
+void RereadReport::tell(const Result<void>& done, const std::string& good,
+                        const std::string& otherwise, const Warn& warn) {
+  const std::string text = done.ok() ? good : to_string(done.error()) + "; " + otherwise;
+  const bool news = done.ok() || text != trouble_;
+  trouble_ = done.ok() ? std::string() : text;
+  if (warn && news) {
+    warn(text);
+  }
+}
+
 }  // namespace hindsight

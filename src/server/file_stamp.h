@@ -1,12 +1,18 @@
-// FileStamp tells versions of a file apart without reading it; LookTimer says when to look again.
+// FileStamp tells versions of a file apart without reading it; LookTimer says when to look again,
+// RereadReport tells what came of it.
 //
-// Thread-safety: stamps are plain values; a LookTimer may be asked from any thread.
+// Thread-safety: stamps and reports are plain values; a LookTimer may be asked from any thread.
 
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "hindsight/result.h"
 
 namespace hindsight {
 
@@ -22,6 +28,18 @@ struct FileStamp {
 
 /// Follows links, so that a file that is replaced behind one is seen, too.
 FileStamp stamp_of(const std::filesystem::path& path);
+
+/// Tells what became of a file that is read again and again; the same trouble is told once.
+class RereadReport {
+ public:
+  using Warn = std::function<void(std::string_view)>;
+
+  void tell(const Result<void>& done, const std::string& good, const std::string& otherwise,
+            const Warn& warn);
+
+ private:
+  std::string trouble_;  // as it was told last
+};
 
 /// Due once per period; whoever asks first is told so, the others go on.
 class LookTimer {

@@ -37,7 +37,9 @@ void handle_put_collection(ApiCall& call) {
       }
       const Result<CollectionInfo> info = engine.collection(name);
       if (!info.ok()) {
-        reply->fail(info.error());  // deleted by someone else meanwhile
+        reply->fail({ErrorCode::kConflict,
+                     "the collection was deleted by another call meanwhile; PUT it again",
+                     "collection"});
         return;
       }
       reply->send_json(put_json(*info, *outcome), *outcome == PutOutcome::kCreated ? 201 : 200);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -97,7 +98,10 @@ class KeyRing::Impl {
 
   /// Reads the file. REQUIRES: one caller at a time
   Result<void> load() {
-    seen_ = stamp_of(key_path(options_.folder));
+    // Before reading: a change while it is read is then seen at the next look. What could not be
+    // read is not seen: the next look tries again.
+    const FileStamp stamp = stamp_of(key_path(options_.folder));
+    seen_.reset();
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<KeyRecord> records, read_records(options_.folder));
     auto table = std::make_shared<Table>();
     for (const KeyRecord& record : records) {
@@ -109,6 +113,7 @@ class KeyRing::Impl {
     }
     const std::lock_guard lock(table_mutex_);
     table_ = std::move(table);
+    seen_ = stamp;
     return {};
   }
 
@@ -176,17 +181,15 @@ class KeyRing::Impl {
     if (loaded.ok() && options_.changed) {
       options_.changed(difference(*before, *current()));
     }
-    if (options_.warn) {
-      options_.warn(loaded.ok()
-                        ? std::string("the key file has changed and was read again")
-                        : to_string(loaded.error()) + "; the keys read before it stay in force");
-    }
+    report_.tell(loaded, "the key file has changed and was read again",
+                 "the keys read before it stay in force", options_.warn);
   }
 
   const KeyRingOptions options_;
   LookTimer timer_;
   std::mutex load_mutex_;
-  FileStamp seen_;
+  std::optional<FileStamp> seen_;  // of what was read last
+  RereadReport report_;
   mutable std::mutex table_mutex_;
   std::shared_ptr<const Table> table_;
 };
@@ -215,6 +218,14 @@ Result<NewKey> add_key(const fs::path& folder, const KeyWish& wish, std::int64_t
   Result<std::vector<KeyRecord>> records = read_records(folder);
   if (!records.ok() && records.error().code != ErrorCode::kNotFound) {
     return records.error();
+  }
+  std::error_code failed;
+  if (!records.ok() && fs::exists(folder / "hindsight.db", failed)) {
+    // A file with this key alone would shut out all others, without a word.
+    return Error{ErrorCode::kNotFound,
+                 "keys.toml is missing, and with it every key from before; restore it, or start "
+                 "the server, which makes a new admin key",
+                 "keys.toml"};
   }
   return append_key(folder, records.ok() ? *std::move(records) : std::vector<KeyRecord>(),
                     std::move(principal), now_ms);

@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t kShards = 16;
 constexpr double kMsPerSecond = 1000.0;
+// Threads that look at the clock one after the other may come in another order; beyond that the
+// clock was set back.
+constexpr std::int64_t kSetBackMs = 1000;
 // Ahead of the rate is who has taken more than it gives in this time, or than a handful where that
 // is less: users come in clusters. Half of a small burst is as much.
 constexpr double kAheadSeconds = 0.02;
@@ -35,6 +38,8 @@ class RateLimiter::Shard {
           static_cast<double>(now_ms - bucket.at_ms) * options.per_second / kMsPerSecond;
       bucket.tokens = std::min(options.burst, bucket.tokens + gained);
       bucket.at_ms = now_ms;
+    } else if (now_ms < bucket.at_ms - kSetBackMs) {
+      bucket.at_ms = now_ms;  // tokens are gained from here on, not only when it was made up for
     }
     const double usual =
         std::min(options.burst / 2.0, std::max(kHandful, kAheadSeconds * options.per_second));

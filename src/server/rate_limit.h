@@ -35,7 +35,8 @@ class RateLimiter {
   explicit RateLimiter(RateLimitOptions options);
   ~RateLimiter();
 
-  /// Takes a token, if there is one. Time that goes backwards counts as standing still.
+  /// Takes a token, if there is one. Time that goes backwards counts as standing still, and a clock
+  /// that was set back goes on from there.
   RateVerdict take(std::string_view who, std::int64_t now_ms);
 
   std::size_t buckets() const;

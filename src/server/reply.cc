@@ -89,6 +89,7 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
   }
   if (!cors_origin_.empty()) {
     response.headers.emplace_back("Access-Control-Allow-Origin", cors_origin_);
+    response.headers.emplace_back("Access-Control-Expose-Headers", "Retry-After");
     response.headers.emplace_back("Vary", "Origin");
   }
   const int status = response.status;

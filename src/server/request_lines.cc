@@ -5,7 +5,7 @@
 namespace hindsight {
 namespace {
 
-constexpr int kServerError = 500;
+constexpr int kFault = 500;  // what is above is a refusal
 // For each code of an error; there are few.
 constexpr RateLimitOptions kWarnings = {.per_second = 1.0, .burst = 20.0, .max_buckets = 64};
 
@@ -26,7 +26,7 @@ RequestLines::RequestLines(const Log& log, std::function<std::int64_t()> clock)
     : log_(log), clock_(std::move(clock)), warnings_(kWarnings) {}
 
 void RequestLines::write(const AccessRecord& record) {
-  if (record.status < kServerError) {
+  if (record.status < kFault) {
     write_line(log_, LogLevel::kDebug, record);
     return;
   }
@@ -39,7 +39,8 @@ void RequestLines::write(const AccessRecord& record) {
     log_.write(LogLevel::kWarning, "more requests failed than have a line here",
                {{"left_out", count}});
   }
-  write_line(log_, LogLevel::kWarning, record);
+  // Refusals are for the client to mind; a fault of the program is for the operator.
+  write_line(log_, record.status == kFault ? LogLevel::kError : LogLevel::kWarning, record);
 }
 
 }  // namespace hindsight

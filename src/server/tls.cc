@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -137,11 +138,14 @@ class TlsFiles::Impl {
 
   /// REQUIRES: one caller at a time
   Result<void> read() {
-    // Before reading: a change while they are read is then seen at the next look.
-    seen_ = stamps();
+    // Before reading: a change while they are read is then seen at the next look. What could not be
+    // used is not seen: the next look tries again.
+    const auto now = stamps();
+    seen_.reset();
     HINDSIGHT_ASSIGN_OR_RETURN(Context context, load(options_));
     const std::lock_guard lock(mutex_);
     context_ = std::move(context);
+    seen_ = now;
     return {};
   }
 
@@ -159,11 +163,8 @@ class TlsFiles::Impl {
       return;
     }
     const Result<void> done = read();
-    if (options_.warn) {
-      options_.warn(done.ok() ? std::string("the certificate has changed and was read again")
-                              : to_string(done.error()) +
-                                    "; the certificate read before it stays in force");
-    }
+    report_.tell(done, "the certificate has changed and was read again",
+                 "the certificate read before it stays in force", options_.warn);
   }
 
  private:
@@ -174,7 +175,8 @@ class TlsFiles::Impl {
   const TlsOptions options_;
   LookTimer timer_;
   std::mutex read_mutex_;
-  std::array<FileStamp, 2> seen_;
+  std::optional<std::array<FileStamp, 2>> seen_;  // of what was read last
+  RereadReport report_;
   mutable std::mutex mutex_;
   Context context_{nullptr, SSL_CTX_free};
 };

@@ -113,6 +113,18 @@ TEST_F(AuditTest, WhatCannotBeWrittenIsCountedAndWarnedOf) {
   EXPECT_EQ(log_->written(), 2U);
 }
 
+TEST_F(AuditTest, ATornLineDoesNotSpoilTheNext) {
+  std::ofstream(folder_.path() / "audit.log") << R"({"time":"2026-)";
+  open();
+  log_->write({.key = "k1", .route = "PUT", .status = 200, .detail = "first"});
+  log_->write({.key = "k1", .route = "PUT", .status = 200, .detail = "second"});
+  const auto all = lines();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0], R"({"time":"2026-)");
+  EXPECT_THAT(all[1], HasSubstr("first"));
+  EXPECT_THAT(all[2], HasSubstr("second"));
+}
+
 TEST_F(AuditTest, AdministrativeCallsAreWrittenAndOthersAreNot) {
   open();
   ApiOptions audited = options();

@@ -1,9 +1,12 @@
 #include "src/server/keys.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -25,6 +28,24 @@ unsigned mode_of(const std::filesystem::path& path) {
   EXPECT_EQ(::stat(path.c_str(), &info), 0);
   return info.st_mode & 0777u;
 }
+
+/// While it lives, this thread may not read what a file's mode forbids, not even as root.
+class BoundByModes {
+ public:
+  BoundByModes() {
+    EXPECT_EQ(::syscall(SYS_capget, &header_, before_.data()), 0);
+    auto fewer = before_;
+    fewer[0].effective &= ~((1U << CAP_DAC_OVERRIDE) | (1U << CAP_DAC_READ_SEARCH));
+    EXPECT_EQ(::syscall(SYS_capset, &header_, fewer.data()), 0);
+  }
+  ~BoundByModes() { EXPECT_EQ(::syscall(SYS_capset, &header_, before_.data()), 0); }
+  BoundByModes(const BoundByModes&) = delete;
+  BoundByModes& operator=(const BoundByModes&) = delete;
+
+ private:
+  __user_cap_header_struct header_ = {_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> before_ = {};
+};
 
 class Keys : public ::testing::Test {
  protected:
@@ -196,6 +217,24 @@ TEST_F(Keys, ARevokedKeyStaysRevokedWhileTheFileIsDamaged) {
   EXPECT_EQ(said_.size(), 1u);
 }
 
+TEST_F(Keys, AFileThatCouldNotBeReadForAMomentIsReadAtTheNextLook) {
+  const std::string key = add({.role = "read"});
+  const auto ring = open();
+  ASSERT_TRUE(revoke_key(folder_.path(), id_of_key(key), now_ms_).ok());
+  const std::filesystem::path file = folder_.path() / "keys.toml";
+  const unsigned mode = mode_of(file);
+  now_ms_ += 1000;
+  {
+    const BoundByModes bound;
+    ASSERT_EQ(::chmod(file.c_str(), 0), 0);
+    EXPECT_NE(ring->find(key), nullptr);
+    ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+  }
+  EXPECT_EQ(said_.size(), 1u);
+  now_ms_ += 1000;
+  EXPECT_EQ(ring->find(key), nullptr) << "nothing that tells versions apart has changed meanwhile";
+}
+
 TEST_F(Keys, ADamagedFileAtTheStartIsAClearError) {
   folder_.write("keys.toml", "version = 1\n[[key]]\nid = 3\n");
   const auto ring = KeyRing::open({.folder = folder_.path(), .clock = [] { return 0; }});
@@ -209,6 +248,14 @@ TEST_F(Keys, NoFileAtTheStartIsAnError) {
   const auto ring = KeyRing::open({.folder = folder_.path(), .clock = [] { return 0; }});
   ASSERT_FALSE(ring.ok());
   EXPECT_EQ(ring.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(Keys, NoKeyIsAddedWhereAllOthersWereLost) {
+  folder_.write("hindsight.db", "a log");
+  const auto refused = add_key(folder_.path(), {.role = "read"}, now_ms_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("restore it"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "keys.toml"));
 }
 
 TEST_F(Keys, AnUnknownIdCannotBeRevoked) {

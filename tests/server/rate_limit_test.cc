@@ -48,9 +48,18 @@ TEST(RateLimit, OneDoesNotPayForAnother) {
 TEST(RateLimit, TimeThatGoesBackEarnsNothing) {
   RateLimiter limiter({.per_second = 1, .burst = 1});
   EXPECT_EQ(limiter.take("a", 10'000).wait_ms, 0);
-  EXPECT_GT(limiter.take("a", 0).wait_ms, 0);
+  EXPECT_GT(limiter.take("a", 9'000).wait_ms, 0);
   EXPECT_GT(limiter.take("a", 10'500).wait_ms, 0);
   EXPECT_EQ(limiter.take("a", 11'000).wait_ms, 0);
+}
+
+TEST(RateLimit, AClockThatWasSetBackGoesOnFromThere) {
+  RateLimiter limiter({.per_second = 10.0, .burst = 2.0});
+  constexpr std::int64_t kHourMs = 3'600'000;
+  EXPECT_EQ(limiter.take("a", 2 * kHourMs).wait_ms, 0);
+  EXPECT_EQ(limiter.take("a", 2 * kHourMs).wait_ms, 0);
+  EXPECT_EQ(limiter.take("a", kHourMs).wait_ms, 100) << "nothing is gained by it";
+  EXPECT_EQ(limiter.take("a", kHourMs + 100).wait_ms, 0) << "nor lost";
 }
 
 TEST(RateLimit, ZeroIsNoLimit) {
