@@ -164,6 +164,9 @@ class HttpServer::Impl {
         co_await pause.async_wait(kTry);
         continue;
       }
+      if (!acceptor_->is_open()) {
+        break;  // it came while the server stopped
+      }
       take_in(worker, std::move(socket));
       accept_others();
     }

@@ -75,6 +75,7 @@ class Session {
   std::size_t body_charged_ = 0;  // bytes taken for its body
   bool unread_ = false;           // its body stays unread: the connection ends with the answer
   TurnedAway turned_away_ = TurnedAway::kNo;
+  unsigned turned_away_count_ = 0;
   HttpResponse refused_;
   steady_clock::time_point deadline_ = steady_clock::time_point::max();
   bool timed_out_ = false;

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/chunk_encode.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -25,6 +26,7 @@ namespace http = boost::beast::http;
 constexpr milliseconds kLingerTime{2'000};
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 constexpr std::size_t kLingerStep = std::size_t{64} << 10;
+constexpr unsigned kTurnedAwayAtOnce = 16;
 constexpr std::string_view kPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 template <class Fields>
@@ -154,6 +156,10 @@ Task<bool> Session::turn_away(bool keep) {
   std::string_view rest = ready.text;
   rest.remove_prefix(stream_.send_now(rest));
   if (rest.empty()) {
+    // Whoever sends many at once lets others come in between.
+    if (++turned_away_count_ % kTurnedAwayAtOnce == 0) {
+      co_await asio::post(stream_.get_executor(), kAwait);
+    }
     co_return true;
   }
   const std::string held(rest);  // the worker's copy may be another one soon

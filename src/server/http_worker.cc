@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <memory>
+#include <utility>
 
 namespace hindsight::net {
 namespace {
@@ -13,12 +16,6 @@ namespace {
 constexpr std::int64_t kReadingShare = 3;
 constexpr std::int64_t kLeastTurnsNs = 200'000;
 constexpr std::int64_t kMostTurnsNs = 2'000'000;
-// Under lasting load so many waiting requests are enough to keep the thread busy, and a wait of
-// some milliseconds is borne: where requests cost little, reading and writing are most of it.
-constexpr std::int64_t kBusyQueue = 24;
-constexpr std::int64_t kBusyWaitNs = 5'000'000;
-// After so many handlers it is time to look who else wants to be served.
-constexpr int kHandlersAtOnce = 64;
 // Those who are last get this part of a busy thread.
 constexpr std::int64_t kLastShare = 16;
 
@@ -26,31 +23,34 @@ constexpr std::int64_t kLastShare = 16;
 
 void Worker::run() {
   while (!context.stopped()) {
-    const bool dry = !poll_some();
-    if (!last_.lanes.empty() && !last_.asked && (dry || last_are_due())) {
-      last_.asked = true;
+    if (context.poll() > 0) {
+      continue;
+    }
+    if (!last_.lanes.empty()) {
       asio::post(context, [this] { take_turns(last_, 0); });
-    } else if (dry) {
-      pressure_.pause_begins(steady_clock_ns());
-      context.run_one();
-      pressure_.pause_ends(steady_clock_ns());
     }
+    // A thread that serves those who are last has nothing else to do: for all others it pauses.
+    pressure_.pause_begins(steady_clock_ns());
+    context.run_one();
+    pressure_.pause_ends(steady_clock_ns());
   }
 }
 
-/// RETURNS: false when there was nothing left to do.
-bool Worker::poll_some() {
-  for (int i = 0; i < kHandlersAtOnce; ++i) {
-    if (context.poll_one() == 0) {
-      return false;
+/// Serves one of those who are last as often as they have had to wait for their share of the time:
+/// run() does not come to it on a thread that is never without work.
+Task<void> Worker::see_to_the_last() {
+  while (!last_.lanes.empty()) {
+    const std::int64_t cost_ns = std::max(last_.lanes.typical_cost_ns(), last_.turn_ns);
+    const std::int64_t share_ns = std::max(kLeastTurnsNs, kLastShare * cost_ns);
+    const std::int64_t left_ns = last_.ended_ns + share_ns - steady_clock_ns();
+    if (left_ns > 0) {
+      last_timer_.expires_after(std::chrono::nanoseconds(left_ns));
+      co_await last_timer_.async_wait(kTry);
+    } else {
+      take_turns(last_, 0);
     }
   }
-  return true;
-}
-
-/// Whether the others have had their share of the time. REQUIRES: somebody waits
-bool Worker::last_are_due() {
-  return steady_clock_ns() - last_.ended_ns >= kLastShare * last_.lanes.typical_cost_ns();
+  last_seen_to_ = false;
 }
 
 const std::string& Worker::date() {
@@ -81,17 +81,14 @@ bool Worker::has_time(Lanes::LaneId lane, bool patient, int times) {
   if (lane == 0) {
     return true;
   }
-  const bool lasting = pressure_.too_long(steady_clock_ns());
   const Lanes& lanes = lanes_of(lane);
+  const std::int64_t limit_ns =
+      pressure_.most_wait_ns(steady_clock_ns(), lanes.queued(), lanes.typical_cost_ns());
   if (lanes.empty()) {
     return true;
   }
   const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
-  const std::int64_t limit_ns =
-      lasting && !patient
-          ? std::min(most_ns, std::max(kBusyWaitNs, kBusyQueue * lanes.typical_cost_ns()))
-          : most_ns;
-  return expected_wait_ns(lane) <= times * limit_ns;
+  return expected_wait_ns(lane) <= times * (patient ? std::max(most_ns, limit_ns) : limit_ns);
 }
 
 Task<void> Worker::wait_turn(Lanes::LaneId lane) {
@@ -106,6 +103,8 @@ Task<void> Worker::wait_turn(Lanes::LaneId lane) {
         counters_.waiting.fetch_add(1, std::memory_order_relaxed);
         if (!Lanes::is_last(lane)) {
           ask_for_turns();
+        } else if (!std::exchange(last_seen_to_, true)) {
+          asio::co_spawn(context, see_to_the_last(), asio::detached);
         }
       },
       kAwait);
@@ -141,6 +140,7 @@ void Worker::take_turns(Queue& queue, std::int64_t slice_ns) {
     }
     queue.ended_ns = steady_clock_ns();
   } while (!queue.lanes.empty() && queue.ended_ns - begin_ns < slice_ns);
+  queue.turn_ns = queue.ended_ns - begin_ns;
   queue.lanes.note_pace(queue.ended_ns - before_ns);
   queue.goes_on = !queue.lanes.empty();
 }

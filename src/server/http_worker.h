@@ -75,12 +75,12 @@ class Worker {
     bool asked = false;    // they will get it
     bool goes_on = false;  // somebody was left waiting when it ended
     std::int64_t ended_ns = 0;
+    std::int64_t turn_ns = 0;  // what it took
   };
 
   Lanes& lanes_of(Lanes::LaneId lane) { return Lanes::is_last(lane) ? last_.lanes : usual_.lanes; }
   std::int64_t expected_wait_ns(Lanes::LaneId lane) const;
-  bool poll_some();
-  bool last_are_due();
+  Task<void> see_to_the_last();
   void ask_for_turns();
   void run_turns();
   void take_turns(Queue& queue, std::int64_t slice_ns);
@@ -89,6 +89,8 @@ class Worker {
   HttpCounters& counters_;
   Queue usual_;
   Queue last_;
+  bool last_seen_to_ = false;
+  Timer last_timer_{context.get_executor()};
   Pressure pressure_;
   std::time_t date_second_ = 0;
   std::string date_text_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace hindsight {
@@ -33,9 +34,27 @@ class Pressure {
     pause_ends(now_ns);
     return busy_ns_ > bearable_ns_;
   }
+  /// RETURNS: for how long a newcomer may be expected to wait, behind `waiting` others of which one
+  /// costs `typical_cost_ns`. Under lasting load a short queue is enough to keep the thread busy. A
+  /// few are not too many, whatever they cost: clients that only wait for answers are no load to be
+  /// refused.
+  std::int64_t most_wait_ns(std::int64_t now_ns, std::size_t waiting,
+                            std::int64_t typical_cost_ns) {
+    const bool lasting = too_long(now_ns);
+    if (waiting < kFew) {
+      return std::max(bearable_ns_, kFewTake * typical_cost_ns);
+    }
+    return lasting ? std::min(bearable_ns_, std::max(kBusyWaitNs, kBusyQueue * typical_cost_ns))
+                   : bearable_ns_;
+  }
 
  private:
   static constexpr std::int64_t kPauseWorth = 20;
+  static constexpr std::size_t kFew = 16;
+  static constexpr std::int64_t kFewTake = 32;  // reading and writing beside it
+  static constexpr std::int64_t kBusyQueue = 24;
+  // Where requests cost little, reading and writing are most of it: some milliseconds are borne.
+  static constexpr std::int64_t kBusyWaitNs = 5'000'000;
 
   void note(std::int64_t now_ns) {
     const std::int64_t passed_ns = std::max<std::int64_t>(0, now_ns - noted_ns_);

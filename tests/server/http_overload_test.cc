@@ -144,6 +144,37 @@ TEST_F(HttpOverload, ALaneThatWouldWaitTooLongIsRefusedAndTheOthersAreServed) {
   EXPECT_EQ(counters_->waiting, 0);
 }
 
+TEST_F(HttpOverload, AFewAreNeverRefusedWhateverTheyCost) {
+  start({.max_wait = milliseconds(1)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 15; ++i) {
+    clients.push_back(ask("/a/costly"));
+  }
+  handler_.release();
+  for (int round = 0; round < 4; ++round) {
+    for (const auto& client : clients) {
+      EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+      client->send("GET /a/costly HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+  }
+}
+
+TEST_F(HttpOverload, ManyWhoAreTurnedAwayOnOneConnectionAreAllAnswered) {
+  start();
+  RawClient client(server_->port());
+  std::string many;
+  for (int i = 0; i < 500; ++i) {
+    many += "GET /a/away HTTP/1.1\r\nHost: h\r\n\r\n";
+  }
+  client.send(many + "GET /a/served HTTP/1.1\r\nHost: h\r\n\r\n");
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_THAT(client.read_answer(), StartsWith("HTTP/1.1 503 "));
+  }
+  EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
 TEST_F(HttpOverload, EveryAcceptedRequestIsAnsweredInItsOrder) {
   start({.max_wait = milliseconds(60'000)});
   const auto blocker = ask("/a/block");
@@ -341,15 +372,26 @@ TEST_F(HttpOverload, AnUploadThatIsBrokenOffGivesItsMemoryBack) {
 }
 
 TEST_F(HttpOverload, ShutdownLetsThoseWhoWaitForTheirTurnFinish) {
-  start();
-  const auto blocker = ask("/a/block");
-  handler_.wait_until_blocked();
-  const auto waiting = ask("/a/costly");
-  const auto last = ask("/z/costly");
-  std::thread stopper([this] { server_->shut_down(milliseconds(60'000)); });
-  handler_.release();
-  stopper.join();
-  EXPECT_THAT(blocker->read_all(), HasSubstr("served"));
+  start({.max_wait = milliseconds(60'000)});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(ask("/a/costly"));
+    EXPECT_THAT(clients.back()->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const char* path = i % 4 == 0 ? "/z/costly" : "/a/costly";
+    clients[i]->send("GET " + std::string(path) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  // All have come, and some are still to be served.
+  while (handler_.served().size() + static_cast<std::size_t>(counters_->waiting) < 80) {
+    std::this_thread::yield();
+  }
+  EXPECT_GT(counters_->waiting, 0);
+  server_->shut_down(milliseconds(60'000));
+  for (const auto& client : clients) {
+    EXPECT_THAT(client->read_all(), HasSubstr("served"));
+  }
+  EXPECT_EQ(counters_->waiting, 0);
 }
 
 TEST_F(HttpOverload, TheClientsAddressIsTheOneThatTheOptionsFind) {

@@ -50,6 +50,19 @@ TEST(Pressure, ShortPausesDoNotEndALastingLoad) {
   EXPECT_GT(share_too_long(pressure, 9'900'000, 100'000), 0.9);
 }
 
+TEST(Pressure, UnderLastingLoadTheQueueIsKeptShortButAFewAreNotTooMany) {
+  Pressure pressure(15 * kMs);
+  pressure.pause_begins(0);
+  pressure.pause_ends(100 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(101 * kMs, 1'000, kMs / 8), 15 * kMs) << "a burst";
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 8), 5 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 4), 6 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, 10 * kMs), 15 * kMs)
+      << "never more than in a burst";
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 15, kMs / 8), 15 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 15, 10 * kMs), 320 * kMs) << "as long as they take";
+}
+
 TEST(Pressure, AClockThatStandsStillOrGoesBackDoesNoHarm) {
   Pressure pressure(50 * kMs);
   pressure.pause_ends(100 * kMs);
