@@ -1,6 +1,6 @@
 // Writes a data folder with a log of N events: decisions of ten items, each with one click.
 //
-//   make_log FOLDER EVENTS
+//   make_log FOLDER EVENTS RANKER
 
 #include <condition_variable>
 #include <cstdio>
@@ -55,11 +55,11 @@ class Writer {
   std::vector<Payload> batch_;
 };
 
-DecisionEvent decision_of(Rng& rng, std::uint64_t counter) {
+DecisionEvent decision_of(const std::string& ranker, Rng& rng, std::uint64_t counter) {
   DecisionEvent event;
   Decision& decision = event.decision;
   decision.id = {.source = 1, .counter = counter};
-  decision.ranker = "klrank";
+  decision.ranker = ranker;
   const auto first = static_cast<ItemIndex>(rng.below(kItems - kShown));
   for (ItemIndex i = 0; i < kShown; ++i) {
     decision.items.push_back(first + i);
@@ -71,14 +71,20 @@ DecisionEvent decision_of(Rng& rng, std::uint64_t counter) {
   return event;
 }
 
-int make(const std::string& folder, std::uint64_t events) {
+int make(const std::string& folder, std::uint64_t events, const std::string& ranker) {
+  const auto known = find_ranker(ranker);
+  if (!known.ok()) {
+    std::fprintf(stderr, "make_log: %s\n", to_string(known.error()).c_str());
+    return 2;
+  }
   const auto store = open_sqlite_store({.folder = folder});
   HINDSIGHT_CHECK(store.ok());
   const auto log = (*store)->create_log("books");
   HINDSIGHT_CHECK(log.ok());
   Writer writer(**store, *log);
   CollectionConfig config;
-  config.params = *check_params(**find_ranker(config.ranker), {});
+  config.ranker = ranker;
+  config.params = *check_params(**known, {});
   config.max_open = 100'000;
   writer.put(CollectionEvent{.config = config, .history = History::kDiscard});
   ItemsEvent items;
@@ -89,7 +95,7 @@ int make(const std::string& folder, std::uint64_t events) {
   writer.put(std::move(items));
   Rng rng(7);
   for (std::uint64_t i = 0; i < events / 2; ++i) {
-    DecisionEvent event = decision_of(rng, i + 1);
+    DecisionEvent event = decision_of(ranker, rng, i + 1);
     const ItemIndex picked = event.decision.items[rng.below(kShown)];
     const ClickRecord click{.decision = event.decision.id,
                             .issued_here = true,
@@ -106,9 +112,9 @@ int make(const std::string& folder, std::uint64_t events) {
 }  // namespace hindsight
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: make_log FOLDER EVENTS\n");
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: make_log FOLDER EVENTS RANKER\n");
     return 2;
   }
-  return hindsight::make(argv[1], std::strtoull(argv[2], nullptr, 10));
+  return hindsight::make(argv[1], std::strtoull(argv[2], nullptr, 10), argv[3]);
 }

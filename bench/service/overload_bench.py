@@ -6,7 +6,7 @@
 capacity    rank calls of one collection as fast as answers come: what "1x" is below
 overload    0.8x, 2x, 5x and 10x of it, at a fixed rate: latency of what was served, share refused, time to refuse
 recovery    half of the capacity, right after 10x
-noise       ten collections at a quarter of the capacity together, beside one that sends in pulses of 1.5 s, with pauses as long:
+noise       ten collections at a quarter of the capacity together, beside one that sends in pulses of 4 s, with pauses as long:
             2.5 times the capacity, without a rate limit; its limit and ten times that, with limits of 0.03x and 0.1x for each
             collection. Medians over pauses and over pulses of the percentiles of the ten
 
@@ -24,7 +24,7 @@ import tempfile
 import urllib.parse
 
 QUIET = tuple(f"quiet{i}" for i in range(1, 11))
-PULSE_SECONDS = 1.5
+PULSE_SECONDS = 4
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "service"))
 from service import Service  # noqa: E402
@@ -100,7 +100,7 @@ class Bench:
 
     def noise(self, capacity, name, rate):
         """Ten collections at a quarter of the capacity together, beside a noisy one that comes and goes."""
-        results = self.load(4000, {"quiet": 0.25 * capacity, "noisy": rate}, 4 * self.options.seconds, "pulse", str(PULSE_SECONDS))
+        results = self.load(4000, {"quiet": 0.25 * capacity, "noisy": rate}, 8 * self.options.seconds, "pulse", str(PULSE_SECONDS))
         quiet, noisy = results["quiet"], results["noisy"]
         refused = 1 - noisy["statuses"].get("200", 0) / sum(noisy["statuses"].values())
         row = {"name": name, "alone_p99_ms": quiet["alone"]["p99"], "beside_p99_ms": quiet["beside"]["p99"],

@@ -6,7 +6,7 @@
 
 rank      wrk on the rank call with 10, 100 and 1,000 candidates, against a bare Beast echo
 clicks    durable clicks in calls of 1 and of 64, from 1, 16 and 64 clients, against SQLite alone
-startup   time from start to ready with 10^6 events (--full: 10^7), with and without a snapshot
+startup   time from start to ready with 10^6 events (--full: 10^7) of klrank and of auto, with and without a snapshot
 scaling   rankings of one collection on one thread and on two, while clicks are learned
 memory    bytes per item with 10^6 items
 
@@ -189,15 +189,18 @@ class Bench:
 
     def startup(self, temporary):
         events = 10_000_000 if self.options.full else 1_000_000
-        folder = pathlib.Path(temporary) / "data"
-        subprocess.run([str(self.build / "bench" / "make_log"), str(folder), str(events)], check=True,
+        for ranker in ("klrank", "auto"):
+            self.startup_of(pathlib.Path(temporary) / ranker, ranker, events)
+
+    def startup_of(self, folder, ranker, events):
+        subprocess.run([str(self.build / "bench" / "make_log"), str(folder), str(events), ranker], check=True,
                        stdout=subprocess.DEVNULL)
         for name in ("the whole log", "a snapshot"):
             start = time.monotonic()
             service = Service(str(self.build / "hindsight"), folder)
             assert service.url, "it did not start"
             taken = time.monotonic() - start
-            self.row(f"start with {events:,} events, {name}", taken, "s",
+            self.row(f"start with {events:,} events, {ranker}, {name}", taken, "s",
                      f"{events / taken:,.0f} events/s")
             service.stop()
 

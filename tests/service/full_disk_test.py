@@ -72,7 +72,7 @@ class FullDisk(unittest.TestCase):
         self.addCleanup(lambda: self.service and self.service.alive() and self.service.kill())
 
     def start(self):
-        self.service = Service(PROGRAM, self.folder, "--snapshot-events", "500", log=self.log)
+        self.service = Service(PROGRAM, self.folder, "--snapshot-events", "500", "--log-level", "error", log=self.log)
         self.assertIsNotNone(self.service.url, self.log.read_text()[-2000:])
         return self.service
 

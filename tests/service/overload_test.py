@@ -200,11 +200,11 @@ class Overload(unittest.TestCase):
         self.assertEqual(self.service.stop(), 0)
 
     def test_uploads_together_are_bounded(self):
-        self.start("--max-body-memory", str(1 << 20))
+        self.start("--max-body-memory", str(8 << 20))
         books = self.client.collection("books")
         books.put(seed=1)
-        body = json.dumps({"candidates": [f"item-{i:050d}" for i in range(9000)], "k": 2})
-        self.assertGreater(len(body), 1 << 19)
+        body = json.dumps({"candidates": [f"item-{i:0240d}" for i in range(9000)], "k": 2})
+        self.assertGreater(len(body), 2 << 20)
         self.served_again("/v1/collections/books/rank", body)
         flooders = self.flood([lambda: ("/v1/collections/books/rank", body, 0)] * 8)
         time.sleep(SECONDS / 2)

@@ -2,7 +2,7 @@
 
 export const MEANINGS = {
   decisions: "How many lists were ranked and logged since the collection was made.",
-  learned: "Clicks that found their list in time and changed the model.",
+  learned: "Clicks that found their list in time; those on the ranker's own lists changed the model.",
   first_rate: "The share of clicks that went to the first item of their list.",
   ndcg: "1 when every click goes to the first place and less the further down it is: the mean of 1 / log2(1 + place).",
   regret: "Cost so far minus that of the best fixed policy chosen in hindsight: what not knowing the future has cost.",
