@@ -72,11 +72,14 @@ Task<bool> Session::answer_request() {
   HttpRequest& request = exchange->request;
   if (worker_.must_wait(lane_)) {
     // Many may have come since the header did.
-    if (!worker_.has_time(lane_, patient_, 2)) {
+    bool in_time = worker_.has_time(lane_, patient_, 2);
+    if (in_time) {
+      in_time = co_await worker_.wait_turn(lane_, patient_);
+    }
+    if (!in_time) {
       request.overload = Overload::kWaiting;
       request.wait_ms = worker_.expected_wait(lane_).count();
-    } else {
-      co_await worker_.wait_turn(lane_);
+      lane_ = 0;  // what a refusal costs says nothing of those who are served
     }
   }
   if (forced_) {

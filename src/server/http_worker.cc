@@ -82,24 +82,34 @@ bool Worker::has_time(Lanes::LaneId lane, bool patient, int times) {
     return true;
   }
   const Lanes& lanes = lanes_of(lane);
+  const std::int64_t now_ns = steady_clock_ns();
   const std::int64_t limit_ns =
-      pressure_.most_wait_ns(steady_clock_ns(), lanes.queued(), lanes.typical_cost_ns());
+      pressure_.most_wait_ns(now_ns, lanes.queued(), lanes.typical_cost_ns());
   if (lanes.empty()) {
     return true;
   }
   const std::int64_t most_ns = std::chrono::nanoseconds(options_.max_wait).count();
-  return expected_wait_ns(lane) <= times * (patient ? std::max(most_ns, limit_ns) : limit_ns);
+  if (expected_wait_ns(lane) <= times * (patient ? std::max(most_ns, limit_ns) : limit_ns)) {
+    return true;
+  }
+  if (!Lanes::is_last(lane)) {
+    pressure_.note_refusal(now_ns);
+  }
+  return false;
 }
 
-Task<void> Worker::wait_turn(Lanes::LaneId lane) {
+Task<bool> Worker::wait_turn(Lanes::LaneId lane, bool patient) {
+  const std::int64_t begin_ns = steady_clock_ns();
+  std::int64_t too_late_ns = 0;
   co_await asio::async_initiate<const asio::use_awaitable_t<Executor>&, void()>(
-      [this, lane](auto handler) {
+      [this, lane, &too_late_ns](auto handler) {
         // A job is copyable, a waiting coroutine is not.
         auto waiter = std::make_shared<Waiter>(std::move(handler));
         if (Lanes::is_last(lane) && last_.lanes.empty()) {
           last_.ended_ns = steady_clock_ns();  // who was away has saved nothing up
         }
         lanes_of(lane).push(lane, [waiter] { std::move (*waiter)(); });
+        too_late_ns = Pressure::too_late_ns(lanes_of(lane).typical_cost_ns());
         counters_.waiting.fetch_add(1, std::memory_order_relaxed);
         if (!Lanes::is_last(lane)) {
           ask_for_turns();
@@ -108,6 +118,13 @@ Task<void> Worker::wait_turn(Lanes::LaneId lane) {
         }
       },
       kAwait);
+  const std::int64_t now_ns = steady_clock_ns();
+  if (patient || Lanes::is_last(lane) || now_ns - begin_ns <= too_late_ns ||
+      !pressure_.refuses(now_ns)) {
+    co_return true;
+  }
+  pressure_.note_refusal(now_ns);
+  co_return false;
 }
 
 void Worker::ask_for_turns() {

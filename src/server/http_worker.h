@@ -60,8 +60,9 @@ class Worker {
   bool must_wait(Lanes::LaneId lane) {
     return Lanes::is_last(lane) || (lane != 0 && usual_.lanes.must_wait(steady_clock_ns()));
   }
-  /// Until it is the lane's turn. REQUIRES: must_wait() has just said so
-  Task<void> wait_turn(Lanes::LaneId lane);
+  /// Until it is the lane's turn. RETURNS: whether that came in time; where newcomers are refused
+  /// it may not, unless the request is `patient` or last. REQUIRES: must_wait() has just said so
+  Task<bool> wait_turn(Lanes::LaneId lane, bool patient);
   void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_of(lane).charge(lane, cost_ns); }
 
   /// Takes memory for a part of a body. RETURNS: false when the server has no more for bodies.

@@ -34,6 +34,21 @@ class Pressure {
     pause_ends(now_ns);
     return busy_ns_ > bearable_ns_;
   }
+  /// Somebody was refused, so that the others do not wait for too long.
+  void note_refusal(std::int64_t now_ns) {
+    refused_ns_ = now_ns;
+    has_refused_ = true;
+  }
+  /// Whether the load lasts, and newcomers were refused for it just now.
+  bool refuses(std::int64_t now_ns) {
+    return too_long(now_ns) && has_refused_ && now_ns - refused_ns_ < bearable_ns_;
+  }
+  /// RETURNS: after how long a turn comes too late where newcomers are refused: what was expected
+  /// to take less has met with a load that grew, or a processor that was away. To serve it all the
+  /// same would make those behind it wait as long.
+  static std::int64_t too_late_ns(std::int64_t typical_cost_ns) {
+    return busy_wait_ns(typical_cost_ns) * 3 / 2;
+  }
   /// RETURNS: for how long a newcomer may be expected to wait, behind `waiting` others of which one
   /// costs `typical_cost_ns`. Under lasting load a short queue is enough to keep the thread busy. A
   /// few are not too many, whatever they cost: clients that only wait for answers are no load to be
@@ -44,17 +59,20 @@ class Pressure {
     if (waiting < kFew) {
       return std::max(bearable_ns_, kFewTake * typical_cost_ns);
     }
-    return lasting ? std::min(bearable_ns_, std::max(kBusyWaitNs, kBusyQueue * typical_cost_ns))
-                   : bearable_ns_;
+    return lasting ? std::min(bearable_ns_, busy_wait_ns(typical_cost_ns)) : bearable_ns_;
   }
 
  private:
   static constexpr std::int64_t kPauseWorth = 20;
   static constexpr std::size_t kFew = 16;
   static constexpr std::int64_t kFewTake = 32;  // reading and writing beside it
-  static constexpr std::int64_t kBusyQueue = 24;
+  static constexpr std::int64_t kBusyQueue = 16;
   // Where requests cost little, reading and writing are most of it: some milliseconds are borne.
-  static constexpr std::int64_t kBusyWaitNs = 5'000'000;
+  static constexpr std::int64_t kBusyWaitNs = 4'000'000;
+
+  static std::int64_t busy_wait_ns(std::int64_t typical_cost_ns) {
+    return std::max(kBusyWaitNs, kBusyQueue * typical_cost_ns);
+  }
 
   void note(std::int64_t now_ns) {
     const std::int64_t passed_ns = std::max<std::int64_t>(0, now_ns - noted_ns_);
@@ -67,6 +85,8 @@ class Pressure {
   const std::int64_t bearable_ns_;
   std::int64_t busy_ns_ = 0;
   std::int64_t noted_ns_ = 0;
+  std::int64_t refused_ns_ = 0;
+  bool has_refused_ = false;
   bool paused_ = true;  // until the thread begins
 };
 

@@ -20,6 +20,7 @@ namespace hindsight {
 namespace {
 
 using std::chrono::milliseconds;
+using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -159,6 +160,33 @@ TEST_F(HttpOverload, AFewAreNeverRefusedWhateverTheyCost) {
       client->send("GET /a/costly HTTP/1.1\r\nHost: h\r\n\r\n");
     }
   }
+}
+
+TEST_F(HttpOverload, WhoseTurnComesTooLateIsRefusedWhileNewcomersAre) {
+  // Nothing is known of the cost yet: some hundreds are let in, and would take a second.
+  start({.max_wait = milliseconds(50)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 300; ++i) {
+    clients.push_back(ask("/a/costly"));
+  }
+  std::this_thread::sleep_for(milliseconds(60));  // so that the thread was without a pause for long
+  handler_.release();
+  int served = 0;
+  for (const auto& client : clients) {
+    const std::string answer = client->read_answer();
+    EXPECT_THAT(answer, AnyOf(StartsWith("HTTP/1.1 200 "), StartsWith("HTTP/1.1 503 ")));
+    served += answer.starts_with("HTTP/1.1 200 ") ? 1 : 0;
+  }
+  EXPECT_GT(served, 0);
+  EXPECT_LT(served, 50);
+  // The refused connections go on.
+  for (const auto& client : clients) {
+    client->send("GET /a/again HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  EXPECT_EQ(counters_->waiting, 0);
 }
 
 TEST_F(HttpOverload, ManyWhoAreTurnedAwayOnOneConnectionAreAllAnswered) {

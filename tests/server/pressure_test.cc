@@ -55,12 +55,33 @@ TEST(Pressure, UnderLastingLoadTheQueueIsKeptShortButAFewAreNotTooMany) {
   pressure.pause_begins(0);
   pressure.pause_ends(100 * kMs);
   EXPECT_EQ(pressure.most_wait_ns(101 * kMs, 1'000, kMs / 8), 15 * kMs) << "a burst";
-  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 8), 5 * kMs);
-  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 4), 6 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 8), 4 * kMs);
+  EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, kMs / 2), 8 * kMs);
   EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 16, 10 * kMs), 15 * kMs)
       << "never more than in a burst";
   EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 15, kMs / 8), 15 * kMs);
   EXPECT_EQ(pressure.most_wait_ns(200 * kMs, 15, 10 * kMs), 320 * kMs) << "as long as they take";
+}
+
+TEST(Pressure, NobodyIsTooLateUnlessTheLoadLastsAndOthersAreRefused) {
+  Pressure pressure(15 * kMs);
+  pressure.pause_begins(0);
+  pressure.pause_ends(100 * kMs);
+  pressure.note_refusal(101 * kMs);
+  EXPECT_FALSE(pressure.refuses(102 * kMs)) << "a burst";
+  EXPECT_FALSE(pressure.refuses(200 * kMs)) << "it lasts, and all that came were let in";
+  pressure.note_refusal(200 * kMs);
+  EXPECT_TRUE(pressure.refuses(214 * kMs));
+  EXPECT_FALSE(pressure.refuses(215 * kMs));
+  pressure.note_refusal(215 * kMs);
+  pressure.pause_begins(216 * kMs);
+  EXPECT_FALSE(pressure.refuses(218 * kMs)) << "there was a pause";
+}
+
+TEST(Pressure, ATurnIsTooLateWhenItTookHalfAsMuchAgainAsMayBeExpected) {
+  EXPECT_EQ(Pressure::too_late_ns(0), 6 * kMs);
+  EXPECT_EQ(Pressure::too_late_ns(kMs / 8), 6 * kMs);
+  EXPECT_EQ(Pressure::too_late_ns(10 * kMs), 240 * kMs);
 }
 
 TEST(Pressure, AClockThatStandsStillOrGoesBackDoesNoHarm) {
