@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -91,6 +93,16 @@ class Stream {
                               : ::send(socket_.native_handle(), bytes.data(), bytes.size(),
                                        MSG_DONTWAIT | MSG_NOSIGNAL);
     return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  }
+
+  /// RETURNS: how long ago the kernel got the bytes that came last, in steps of its own clock (some
+  /// milliseconds); 0 where it does not say.
+  milliseconds last_heard() {
+    tcp_info info = {};
+    socklen_t size = sizeof(info);
+    const bool known =
+        ::getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+    return milliseconds(known ? info.tcpi_last_data_recv : 0);
   }
 
   /// REQUIRES: speaks_tls()

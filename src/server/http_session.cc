@@ -272,9 +272,10 @@ Session::Got Session::begin_request() {
   }
   fill_request(target);
   const auto announced = parser.content_length();
-  HttpAdmission admission = handler_.admit(request, [this](Lanes::LaneId lane, bool patient) {
-    return worker_.has_time(lane, patient);
-  });
+  const auto in_time = [this](Lanes::LaneId lane, bool patient) {
+    return worker_.has_time(lane, patient) && !worker_.came_too_long_ago(lane, patient, stream_);
+  };
+  HttpAdmission admission = handler_.admit(request, in_time);
   request.findings = std::move(admission.findings);
   lane_ = admission.lane;
   patient_ = admission.patient;
@@ -286,7 +287,7 @@ Session::Got Session::begin_request() {
     do_without_body();
     return Got::kRequest;
   }
-  if (!worker_.has_time(lane_, patient_)) {
+  if (!in_time(lane_, patient_)) {
     return overloaded(Overload::kWaiting, worker_.expected_wait(lane_));
   }
   const auto bytes = static_cast<std::size_t>(announced.value_or(0));

@@ -98,6 +98,19 @@ bool Worker::has_time(Lanes::LaneId lane, bool patient, int times) {
   return false;
 }
 
+bool Worker::came_too_long_ago(Lanes::LaneId lane, bool patient, Stream& stream) {
+  if (lane == 0 || patient || Lanes::is_last(lane) || expected_wait_ns(lane) == 0) {
+    return false;
+  }
+  const std::int64_t now_ns = steady_clock_ns();
+  const std::int64_t too_late_ns = Pressure::too_late_ns(usual_.lanes.typical_cost_ns());
+  if (!pressure_.refuses(now_ns) || stream.last_heard() <= std::chrono::nanoseconds(too_late_ns)) {
+    return false;
+  }
+  pressure_.note_refusal(now_ns);
+  return true;
+}
+
 Task<bool> Worker::wait_turn(Lanes::LaneId lane, bool patient) {
   const std::int64_t begin_ns = steady_clock_ns();
   std::int64_t too_late_ns = 0;

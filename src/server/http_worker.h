@@ -57,6 +57,10 @@ class Worker {
   /// Whether a request of this lane would get its turn in time, or in `times` of it. `patient`: it
   /// may wait under lasting load for as long as others may in a burst.
   bool has_time(Lanes::LaneId lane, bool patient, int times = 1);
+  /// Whether a request that was just read has lain in its socket for so long that it is refused
+  /// like a newcomer. Never where its turn would come next: a thread that cannot keep up with
+  /// reading goes on serving.
+  bool came_too_long_ago(Lanes::LaneId lane, bool patient, Stream& stream);
   bool must_wait(Lanes::LaneId lane) {
     return Lanes::is_last(lane) || (lane != 0 && usual_.lanes.must_wait(steady_clock_ns()));
   }

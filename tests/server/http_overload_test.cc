@@ -189,6 +189,37 @@ TEST_F(HttpOverload, WhoseTurnComesTooLateIsRefusedWhileNewcomersAre) {
   EXPECT_EQ(counters_->waiting, 0);
 }
 
+TEST_F(HttpOverload, WhatHasLainInItsSocketForTooLongIsRefusedWhileNewcomersAre) {
+  start({.max_wait = milliseconds(200)});
+  const auto blocker = ask("/a/block");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> noisy;
+  for (int i = 0; i < 300; ++i) {
+    noisy.push_back(ask("/a/costly"));
+  }
+  std::vector<std::unique_ptr<RawClient>> others;
+  for (int i = 0; i < 60; ++i) {
+    others.push_back(ask("/b"));  // their lane is short, and they cost nothing
+  }
+  std::this_thread::sleep_for(milliseconds(250));
+  handler_.release();
+  int served = 0;
+  for (const auto& client : others) {
+    const std::string answer = client->read_answer();
+    EXPECT_THAT(answer, AnyOf(StartsWith("HTTP/1.1 200 "), StartsWith("HTTP/1.1 503 ")));
+    served += answer.starts_with("HTTP/1.1 200 ") ? 1 : 0;
+  }
+  EXPECT_GT(served, 0) << "whose turn comes next is served, however old";
+  EXPECT_LT(served, 30);
+  for (const auto& client : noisy) {
+    client->read_answer();
+  }
+  for (const auto& client : others) {
+    client->send("GET /b HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+}
+
 TEST_F(HttpOverload, ManyWhoAreTurnedAwayOnOneConnectionAreAllAnswered) {
   start();
   RawClient client(server_->port());
