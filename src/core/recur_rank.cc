@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "src/core/bytes.h"
 #include "src/core/check.h"
 #include "src/core/det_math.h"
 #include "src/core/optimal_design.h"
@@ -158,7 +159,8 @@ void RecurRank::begin() {
     return;
   }
   // The first order is random ([Li19] section 3), the same in every fold of the same log.
-  Rng rng(kShuffleSeed, ++runs_);
+  count_up(runs_);
+  Rng rng(kShuffleSeed, runs_);
   for (std::size_t i = block.items.size(); i > 1; --i) {
     std::swap(block.items[i - 1], block.items[rng.below(i)]);
   }
@@ -199,7 +201,8 @@ void RecurRank::start(Block& block) {
 
 /// The phase from its beginning, with the design that it has.
 void RecurRank::restart(Block& block) {
-  block.serial = next_serial_++;
+  block.serial = next_serial_;
+  count_up(next_serial_);
   block.needed = block.wanted;
   block.clicks.assign(block.wanted.size(), 0);
   block.needed_total = std::accumulate(block.needed.begin(), block.needed.end(), std::uint64_t{0});
@@ -378,7 +381,7 @@ void RecurRank::observe(const Probe& probe, bool clicked) {
 }
 
 void RecurRank::end_round() {
-  ++rounds_;
+  count_up(rounds_);
   if (params_.horizon == 0 && rounds_ >= kFirstRun << std::min<std::uint64_t>(runs_ - 1, 40)) {
     begin();
   }

@@ -99,7 +99,8 @@ Result<void> RecurRank::load(ByteReader& in) {
   std::size_t above = 0;
   for (Block& block : blocks_) {
     sane = sane && above < params_.positions && is_sane(block) && block.serial >= 1 &&
-           block.serial < next_serial_ && std::all_of(block.items.begin(), block.items.end(), take);
+           (block.serial < next_serial_ || next_serial_ == kMaxCount) &&
+           std::all_of(block.items.begin(), block.items.end(), take);
     if (!sane) {
       return damaged;
     }

@@ -82,7 +82,7 @@ void GraphRanker::do_add_items(std::span<const Item> items) {
     std::sort(targets.begin(), targets.end());
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     std::erase(targets, item.index);
-    edges_ += targets.size();
+    count_up(edges_, targets.size());
     count_up(new_edges_, targets.size());
   }
   if (is_due()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <set>
@@ -393,6 +394,33 @@ TEST(RecurRank, SaveAndLoadGoOnAlike) {
     ByteReader cut(std::span(out.bytes()).first(size));
     RecurRank victim({.positions = 3, .horizon = 4'000});
     EXPECT_FALSE(victim.load(cut).ok());
+  }
+}
+
+TEST(RecurRank, CountersThatAreAtTheirEndStayThere) {
+  const Circle circle(20);
+  RecurRank machine({.positions = 3});
+  for (ItemIndex i = 0; i < 20; ++i) {
+    machine.add(circle.item(i));
+  }
+  machine.begin();
+  ByteWriter out;
+  machine.save(out);
+  std::vector<std::byte> bytes(out.bytes().begin(), out.bytes().end());
+  for (const std::size_t from_end : {8, 16, 24}) {  // runs, rounds, serials
+    std::memcpy(bytes.data() + bytes.size() - from_end, &kMaxCount, sizeof(kMaxCount));
+  }
+  for (int turn = 0; turn < 3; ++turn) {
+    RecurRank loaded({.positions = 3});
+    ByteReader in(bytes);
+    ASSERT_TRUE(loaded.load(in).ok()) << turn;
+    loaded.begin();
+    Rng rng(9);
+    play(loaded, circle, kBias, rng);
+    loaded.remove(static_cast<ItemIndex>(turn));
+    ByteWriter again;
+    loaded.save(again);
+    bytes.assign(again.bytes().begin(), again.bytes().end());
   }
 }
 
