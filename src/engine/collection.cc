@@ -123,20 +123,21 @@ void Collection::append(const Event& event, Waiter waiter) {
       log_.id, std::exchange(decisions_, {}),
       [self = shared_from_this(), sequence, decisions](const Result<Position>& result) {
         if (!result.ok()) {
-          self->note_refused(sequence, decisions, result.error());
+          self->note_refused(decisions + 1, decisions, result.error());
           self->answer(sequence, result.error());
         }
       });
 }
 
-void Collection::note_refused(std::uint64_t last, std::size_t decisions, const Error& error) {
-  // Nothing of it is on its way any more.
-  note_settled(last);
+void Collection::note_refused(std::size_t events, std::size_t decisions, const Error& error) {
+  on_their_way_.fetch_sub(static_cast<std::int64_t>(events), std::memory_order_relaxed);
   lost_decisions_.fetch_add(decisions, std::memory_order_relaxed);
   if (error.code == ErrorCode::kOverloaded) {
     const std::int64_t now = shared_.options.clock();
-    const std::int64_t before = refused_ms_.exchange(now);
-    if (decisions > 0 && std::abs(now - before) >= kTellAgainMs) {
+    refused_ms_ = now;
+    std::int64_t told = told_ms_;
+    if (decisions > 0 && std::abs(now - told) >= kTellAgainMs &&
+        told_ms_.compare_exchange_strong(told, now)) {
       shared_.warn("collection " + log_.name + ": " + std::to_string(decisions) +
                    " decisions were not logged, for too much waits to be written; their clicks "
                    "will be unjoined");
@@ -144,17 +145,9 @@ void Collection::note_refused(std::uint64_t last, std::size_t decisions, const E
   }
 }
 
-void Collection::note_settled(std::uint64_t sequence) {
-  std::uint64_t settled = settled_.load(std::memory_order_relaxed);
-  while (settled < sequence &&
-         !settled_.compare_exchange_weak(settled, sequence, std::memory_order_relaxed)) {
-  }
-}
-
 Payload Collection::number(Payload payload) {
-  set_sequence(payload, next_sequence_);
-  numbered_.store(next_sequence_, std::memory_order_relaxed);
-  ++next_sequence_;
+  set_sequence(payload, next_sequence_++);
+  on_their_way_.fetch_add(1, std::memory_order_relaxed);
   return payload;
 }
 
@@ -187,10 +180,9 @@ void Collection::flush_decisions() {
   // A store that fails says so by itself; the decisions' clicks will find no decision.
   const std::size_t count = decisions_.size();
   shared_.store.append(log_.id, std::exchange(decisions_, {}),
-                       [self = shared_from_this(), last = next_sequence_ - 1,
-                        count](const Result<Position>& result) {
+                       [self = shared_from_this(), count](const Result<Position>& result) {
                          if (!result.ok()) {
-                           self->note_refused(last, count, result.error());
+                           self->note_refused(count, count, result.error());
                          }
                          const std::lock_guard lock_again(self->decisions_mutex_);
                          --self->flushes_under_way_;
@@ -213,8 +205,6 @@ void Collection::answer(std::uint64_t sequence, Result<Applied> result) {
 }
 
 Result<void> Collection::check_backlog() const {
-  const std::uint64_t settled = settled_.load(std::memory_order_relaxed);
-  const std::uint64_t numbered = numbered_.load(std::memory_order_relaxed);
   // Where the log has failed nothing is on its way any more, and rankings go on from memory.
   if (shared_.store.failure() || failure()) {
     return {};
@@ -225,7 +215,8 @@ Result<void> Collection::check_backlog() const {
     return Error{ErrorCode::kOverloaded,
                  "too much waits to be written to the log at the moment; try again later", ""};
   }
-  if (numbered <= settled + shared_.options.max_backlog) {
+  const std::int64_t on_their_way = on_their_way_.load(std::memory_order_relaxed);
+  if (on_their_way <= static_cast<std::int64_t>(shared_.options.max_backlog)) {
     return {};
   }
   return Error{ErrorCode::kOverloaded,

@@ -114,10 +114,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void append_behind(const Event& event);
   void flush_decisions();
   void answer(std::uint64_t sequence, Result<Applied> result);
-  /// Nothing up to this number is on its way any more.
-  void note_settled(std::uint64_t sequence);
-  /// The log did not take an append that ended with this number and had so many decisions.
-  void note_refused(std::uint64_t last, std::size_t decisions, const Error& error);
+  /// The log did not take an append of so many events, of which so many are decisions.
+  void note_refused(std::size_t events, std::size_t decisions, const Error& error);
   Result<void> check_budget(const Model& model, std::uint64_t more) const;
   /// FAILS: kOverloaded while too much is on its way through log and learner
   Result<void> check_backlog() const;
@@ -177,13 +175,13 @@ class Collection : public std::enable_shared_from_this<Collection> {
   PageCache pages_;
   std::mutex decisions_mutex_;
   std::uint64_t next_sequence_ = 1;
-  std::atomic<std::uint64_t> numbered_{0};  // next_sequence_ - 1, for those without the lock
-  /// The last of them that was folded, or that the log did not take.
-  std::atomic<std::uint64_t> settled_{0};
+  /// How many have a number, and neither were folded nor refused by the log yet.
+  std::atomic<std::int64_t> on_their_way_{0};
   std::atomic<std::uint64_t> lost_decisions_{0};
-  /// When the log last had no room; long ago unless it had none.
-  std::atomic<std::int64_t> refused_ms_{std::numeric_limits<std::int64_t>::min() / 2};
-  std::vector<Payload> decisions_;  // on their way to the store
+  static constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min() / 2;
+  std::atomic<std::int64_t> refused_ms_{kLongAgo};  // when the log last had no room,
+  std::atomic<std::int64_t> told_ms_{kLongAgo};     // and when it was last told that it lost some
+  std::vector<Payload> decisions_;                  // on their way to the store
   std::size_t decisions_bytes_ = 0;
   int flushes_under_way_ = 0;
   std::condition_variable decisions_written_;

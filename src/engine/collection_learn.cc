@@ -73,7 +73,7 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
     }
     rebuild = rebuild || result->rebuild;
     if (result->id.source == shared_.source) {
-      note_settled(result->id.sequence);
+      on_their_way_.fetch_sub(1, std::memory_order_relaxed);
       applied.push_back(*std::move(result));
     }
   }

@@ -21,6 +21,7 @@ class Backlog : public ::testing::Test {
   /// RETURNS: the last decision, after which no more are taken.
   std::string fill(const std::string& name) {
     std::string last;
+    filled_ = 0;
     for (std::uint64_t i = 0; i <= 2 * kMost; ++i) {
       const auto reply = world_.rank_ids(name, {"a", "b", "c"}, 3);
       if (!reply.ok()) {
@@ -28,12 +29,14 @@ class Backlog : public ::testing::Test {
         return last;
       }
       last = reply->decision;
+      ++filled_;
     }
     ADD_FAILURE() << "never refused";
     return last;
   }
 
   EngineWorld world_{{}, 2, adjust};
+  std::uint64_t filled_ = 0;  // how many it took
 };
 
 TEST_F(Backlog, RankingsClicksAndItemsAreRefusedUntilItHasCaughtUp) {
@@ -90,6 +93,14 @@ TEST_F(Backlog, WhatTheLogDidNotTakeIsCountedAndNoLongerWaitedFor) {
   const CollectionStats stats = world_.stats("books");
   EXPECT_EQ(stats.clicks.learned, 1U);
   EXPECT_EQ(stats.clicks.pending, 1U) << "until its window ends: then it is unjoined";
+  world_.engine().settle();
+  fill("books");
+  EXPECT_EQ(filled_, kMost + 1) << "nothing was taken off twice, and nothing was left";
+  world_.store().refuse_appends(true);
+  world_.pass(9'000);
+  EXPECT_FALSE(world_.add_ids("books", {"d"}).ok());
+  world_.engine().settle();
+  EXPECT_EQ(told(), 2) << "and it is told again, not too soon";
 }
 
 TEST_F(Backlog, ARestartBeginsWithoutOne) {
