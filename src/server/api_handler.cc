@@ -59,6 +59,7 @@ struct Findings final : HttpFindings {
   std::optional<Refusal> limited;  // by what
   std::int64_t wait_ms = 0;
   bool too_many = false;  // by a rate
+  bool no_time = false;   // for who is ahead of one
   bool ahead = false;     // of some rate, if within its burst
   Result<void> allowed = {};
 };
@@ -98,24 +99,29 @@ class ApiHandler::Impl {
     admission.body_limit = route == nullptr ? kIdleBodyLimit : route->body_limit;
     const bool takes_turns = route != nullptr && route->access != Access::kPublic;
     admission.patient = route != nullptr && waits_for_log(*route);
+    const std::uint64_t lane = takes_turns ? lane_of(match.collection) : 0;
+    const std::uint64_t last = Lanes::last_in_line(lane);
     // A page reads the refusal only with the fields that a whole answer has.
-    if (takes_turns && head.origin.empty() &&
-        !has_time(lane_of(match.collection), admission.patient)) {
+    if (takes_turns && head.origin.empty() && !has_time(lane, admission.patient)) {
       admission.turned_away = TurnedAway::kNoTime;
       note_turned_away(head, *route, ErrorCode::kOverloaded, Refusal::kWaiting, nullptr);
       return admission;
     }
-    auto findings = look_at(head, std::move(match));
+    auto findings =
+        look_at(head, std::move(match), !takes_turns || has_time(last, admission.patient));
     if (planted(Fault::kIgnoreBodyLimit)) {
       admission.body_limit = std::size_t{1} << 40;
     }
     if (takes_turns) {
       admission.refused = findings->principal == nullptr || !findings->allowed.ok();
-      const std::uint64_t lane = lane_of(findings->match.collection);
       // Who came faster than a rate is served after all others.
-      admission.lane = findings->ahead ? Lanes::last_in_line(lane) : lane;
-      if (findings->too_many && findings->wait_ms <= kMsPerSecond && head.origin.empty() &&
-          !is_administrative(*route)) {
+      admission.lane = findings->ahead ? last : lane;
+      if (findings->no_time && head.origin.empty()) {
+        admission.turned_away = TurnedAway::kNoTime;
+        note_turned_away(head, *route, ErrorCode::kOverloaded, Refusal::kWaiting,
+                         findings->principal.get());
+      } else if (findings->too_many && findings->wait_ms <= kMsPerSecond && head.origin.empty() &&
+                 !is_administrative(*route)) {
         admission.turned_away = TurnedAway::kTooMany;
         note_turned_away(head, *route, ErrorCode::kRateLimited, *findings->limited,
                          findings->principal.get());
@@ -162,8 +168,14 @@ class ApiHandler::Impl {
     }
   }
 
-  /// Everything that is known without the body.
-  std::shared_ptr<Findings> look_at(const HttpRequest& head, RouteMatch match) const {
+  /// Everything that is known without the body. `last_has_time`: whoever is ahead of a rate can be
+  /// served now; else that costs nobody a token.
+  std::shared_ptr<Findings> look_at(const HttpRequest& head, RouteMatch match,
+                                    bool last_has_time) const {
+    const auto limited = [last_has_time](const RateCheck& limit, std::string_view who,
+                                         Refusal reason, Findings& so_far) {
+      return is_limited(limit, who, reason, last_has_time, so_far);
+    };
     auto findings = std::make_shared<Findings>();
     findings->match = std::move(match);
     const Route* route = findings->match.route;
@@ -201,15 +213,20 @@ class ApiHandler::Impl {
     return findings;
   }
 
-  static bool limited(const RateCheck& limit, std::string_view who, Refusal reason,
-                      Findings& findings) {
-    const RateVerdict verdict = limit ? limit(who) : RateVerdict();
+  static bool is_limited(const RateCheck& limit, std::string_view who, Refusal reason,
+                         bool last_has_time, Findings& findings) {
+    const RateVerdict verdict = limit ? limit(who, !last_has_time) : RateVerdict();
     findings.wait_ms = verdict.wait_ms;
     findings.ahead = findings.ahead || verdict.ahead;
     if (findings.wait_ms > 0) {
       findings.too_many = true;
       findings.limited = reason;
       findings.allowed = too_many_requests();
+    } else if (verdict.ahead && !last_has_time) {
+      findings.no_time = true;
+      findings.wait_ms = kTryAgainMs;
+      findings.limited = Refusal::kWaiting;
+      findings.allowed = too_busy();
     }
     return findings.wait_ms > 0;
   }
@@ -221,7 +238,7 @@ class ApiHandler::Impl {
     }
     const auto findings = request.findings != nullptr
                               ? std::static_pointer_cast<Findings>(request.findings)
-                              : look_at(request, match_route(request.method, request.path));
+                              : look_at(request, match_route(request.method, request.path), true);
     RouteMatch& match = findings->match;
     reply->set_route(match.route);
     if (!match.known_path) {

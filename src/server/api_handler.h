@@ -28,7 +28,8 @@ class AuditLog;
 struct HttpCounters;
 
 /// Takes one request of `who`.
-using RateCheck = std::function<RateVerdict(std::string_view who)>;
+/// As RateLimiter::take.
+using RateCheck = std::function<RateVerdict(std::string_view who, bool unless_ahead)>;
 
 struct ApiOptions {
   Engine& engine;

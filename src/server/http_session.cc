@@ -206,7 +206,8 @@ Task<Session::Got> Session::read_body() {
   RequestParser& parser = exchange_->parser;
   parser.eager(true);
   set_deadline(options_.body_deadline);
-  if (!parser.expect().empty() && buffer_.size() == 0) {
+  // Older clients do not know what to make of it.
+  if (!parser.expect().empty() && parser.version() == 11 && buffer_.size() == 0) {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     auto [failed, size] =
         co_await asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()), kTry);

@@ -116,7 +116,8 @@ Task<bool> Session::answer_request() {
 }
 
 void Session::call_handler(const std::shared_ptr<Exchange>& exchange) {
-  const std::int64_t begin_ns = lane_ == 0 ? 0 : steady_clock_ns();
+  const std::int64_t begin_ns = steady_clock_ns();
+  worker_.note_work(lane_, begin_ns);
   // Whatever a library under the handler throws, it costs one request, not the server.
   try {
     handler_.handle(exchange->request, respond_to(exchange));

@@ -103,7 +103,7 @@ bool Worker::came_too_long_ago(Lanes::LaneId lane, bool patient, Stream& stream)
     return false;
   }
   const std::int64_t now_ns = steady_clock_ns();
-  const std::int64_t too_late_ns = Pressure::too_late_ns(usual_.lanes.typical_cost_ns());
+  const std::int64_t too_late_ns = pressure_.too_late_ns(usual_.lanes.typical_cost_ns());
   if (!pressure_.refuses(now_ns) || stream.last_heard() <= std::chrono::nanoseconds(too_late_ns)) {
     return false;
   }
@@ -122,7 +122,7 @@ Task<bool> Worker::wait_turn(Lanes::LaneId lane, bool patient) {
           last_.ended_ns = steady_clock_ns();  // who was away has saved nothing up
         }
         lanes_of(lane).push(lane, [waiter] { std::move (*waiter)(); });
-        too_late_ns = Pressure::too_late_ns(lanes_of(lane).typical_cost_ns());
+        too_late_ns = pressure_.too_late_ns(lanes_of(lane).typical_cost_ns());
         counters_.waiting.fetch_add(1, std::memory_order_relaxed);
         if (!Lanes::is_last(lane)) {
           ask_for_turns();

@@ -67,6 +67,13 @@ class Worker {
   /// Until it is the lane's turn. RETURNS: whether that came in time; where newcomers are refused
   /// it may not, unless the request is `patient` or last. REQUIRES: must_wait() has just said so
   Task<bool> wait_turn(Lanes::LaneId lane, bool patient);
+  /// A request of this lane is served from here on: the thread does not pause, unless for those who
+  /// are last.
+  void note_work(Lanes::LaneId lane, std::int64_t now_ns) {
+    if (!Lanes::is_last(lane)) {
+      pressure_.pause_ends(now_ns);
+    }
+  }
   void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_of(lane).charge(lane, cost_ns); }
 
   /// Takes memory for a part of a body. RETURNS: false when the server has no more for bodies.

@@ -45,8 +45,9 @@ class Pressure {
   }
   /// RETURNS: after how long a turn comes too late where newcomers are refused: what was expected
   /// to take less has met with a load that grew, or a processor that was away. To serve it all the
-  /// same would make those behind it wait as long.
-  static std::int64_t too_late_ns(std::int64_t typical_cost_ns) {
+  /// same would make those behind it wait as long. It is what a short queue takes and half as much
+  /// again, however long that is: a few clients whose requests are costly are not cut off.
+  std::int64_t too_late_ns(std::int64_t typical_cost_ns) const {
     return busy_wait_ns(typical_cost_ns) * 3 / 2;
   }
   /// RETURNS: for how long a newcomer may be expected to wait, behind `waiting` others of which one
@@ -70,8 +71,8 @@ class Pressure {
   // Where requests cost little, reading and writing are most of it: some milliseconds are borne.
   static constexpr std::int64_t kBusyWaitNs = 4'000'000;
 
-  static std::int64_t busy_wait_ns(std::int64_t typical_cost_ns) {
-    return std::max(kBusyWaitNs, kBusyQueue * typical_cost_ns);
+  std::int64_t busy_wait_ns(std::int64_t typical_cost_ns) const {
+    return std::max(std::min(kBusyWaitNs, bearable_ns_), kBusyQueue * typical_cost_ns);
   }
 
   void note(std::int64_t now_ns) {

@@ -30,7 +30,8 @@ constexpr double kHandful = 4.0;
 
 class RateLimiter::Shard {
  public:
-  RateVerdict take(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms) {
+  RateVerdict take(const RateLimitOptions& options, std::string_view who, std::int64_t now_ms,
+                   bool unless_ahead) {
     const std::lock_guard lock(mutex_);
     Bucket& bucket = find(options, who, now_ms);
     if (now_ms > bucket.at_ms) {
@@ -45,7 +46,7 @@ class RateLimiter::Shard {
         std::min(options.burst / 2.0, std::max(kHandful, kAheadSeconds * options.per_second));
     const bool ahead = options.burst - bucket.tokens > usual;
     if (bucket.tokens >= 1.0) {
-      bucket.tokens -= 1.0;
+      bucket.tokens -= ahead && unless_ahead ? 0.0 : 1.0;
       return {.wait_ms = 0, .ahead = ahead};
     }
     const double wait_ms = (1.0 - bucket.tokens) / options.per_second * kMsPerSecond;
@@ -92,11 +93,12 @@ RateLimiter::RateLimiter(RateLimitOptions options)
 
 RateLimiter::~RateLimiter() = default;
 
-RateVerdict RateLimiter::take(std::string_view who, std::int64_t now_ms) {
+RateVerdict RateLimiter::take(std::string_view who, std::int64_t now_ms, bool unless_ahead) {
   if (options_.per_second == 0.0) {
     return {};
   }
-  return shards_[std::hash<std::string_view>()(who) % kShards].take(options_, who, now_ms);
+  return shards_[std::hash<std::string_view>()(who) % kShards].take(options_, who, now_ms,
+                                                                    unless_ahead);
 }
 
 std::size_t RateLimiter::buckets() const {

@@ -35,9 +35,9 @@ class RateLimiter {
   explicit RateLimiter(RateLimitOptions options);
   ~RateLimiter();
 
-  /// Takes a token, if there is one. Time that goes backwards counts as standing still, and a clock
-  /// that was set back goes on from there.
-  RateVerdict take(std::string_view who, std::int64_t now_ms);
+  /// Takes a token, if there is one; `unless_ahead`: none from who is ahead. Time that goes
+  /// backwards counts as standing still, and a clock that was set back goes on from there.
+  RateVerdict take(std::string_view who, std::int64_t now_ms, bool unless_ahead = false);
 
   std::size_t buckets() const;
 

@@ -76,7 +76,11 @@ void Reply::fail_hard() noexcept {
     error = {ErrorCode::kInternal, "server fault", {}};
   }
   try {
-    finish(response_of(error), error_info(error.code).name);
+    HttpResponse response = response_of(error);
+    if (error.code == ErrorCode::kOverloaded) {
+      response.headers.emplace_back("Retry-After", "1");
+    }
+    finish(std::move(response), error_info(error.code).name);
   } catch (...) {
     // No memory even for this: the server closes the connection when it finds no answer.
     std::fputs("hindsight: an answer could not be made\n", stderr);

@@ -157,8 +157,8 @@ class Service::Impl {
     return {};
   }
 
-  static RateVerdict take_for(RateLimiter& limit, std::string_view who) {
-    return limit.take(who, system_clock_ms());
+  static RateVerdict take_for(RateLimiter& limit, std::string_view who, bool unless_ahead) {
+    return limit.take(who, system_clock_ms(), unless_ahead);
   }
 
   void make_handler() {
@@ -166,19 +166,21 @@ class Service::Impl {
     api.version = options_.version;
     api.cors_origins = config().cors_origins;
     if (config().address_rate > 0.0) {
-      api.address_limit = [this](std::string_view address) {
-        return take_for(address_limit_, address_bucket(address));
+      api.address_limit = [this](std::string_view address, bool unless_ahead) {
+        return take_for(address_limit_, address_bucket(address), unless_ahead);
       };
     }
     if (config().collection_rate > 0.0) {
-      api.collection_limit = [this](std::string_view name) {
-        return take_for(collection_limit_, name);
+      api.collection_limit = [this](std::string_view name, bool unless_ahead) {
+        return take_for(collection_limit_, name, unless_ahead);
       };
     }
-    api.publishable_limit = [this](std::string_view address) {
-      return take_for(publishable_limit_, address_bucket(address));
+    api.publishable_limit = [this](std::string_view address, bool unless_ahead) {
+      return take_for(publishable_limit_, address_bucket(address), unless_ahead);
     };
-    api.key_limit = [this](std::string_view id) { return take_for(key_limit_, id); };
+    api.key_limit = [this](std::string_view id, bool unless_ahead) {
+      return take_for(key_limit_, id, unless_ahead);
+    };
     api.max_waiting = config().max_waiting;
     api.audit = audit_.get();
     api.counters = counters_;

@@ -295,6 +295,9 @@ Result<void> LogWriter::begin() {
     {
       const std::lock_guard lock(mutex_);
       if (stopping_) {
+        warn_(
+            "another program still has the log's database locked: what was to be written is given "
+            "up, and nobody was told that it was accepted");
         return begun;
       }
     }

@@ -348,6 +348,15 @@ TEST_F(Http, ExpectedContinueIsSentForWhatWillBeRead) {
   EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 413 "));
 }
 
+TEST_F(Http, OldClientsAreNotToldToContinue) {
+  start();
+  RawClient client(server_->port());
+  client.send("POST /x HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+  EXPECT_FALSE(client.readable(50));
+  client.send("abc");
+  EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.0 200 "));
+}
+
 TEST_F(Http, HugeHeadersAreRefused) {
   start();
   const std::string answer = all_for(get("/", "X-Long: " + std::string(20'000, 'x') + "\r\n"));

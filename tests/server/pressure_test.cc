@@ -79,9 +79,13 @@ TEST(Pressure, NobodyIsTooLateUnlessTheLoadLastsAndOthersAreRefused) {
 }
 
 TEST(Pressure, ATurnIsTooLateWhenItTookHalfAsMuchAgainAsMayBeExpected) {
-  EXPECT_EQ(Pressure::too_late_ns(0), 6 * kMs);
-  EXPECT_EQ(Pressure::too_late_ns(kMs / 8), 6 * kMs);
-  EXPECT_EQ(Pressure::too_late_ns(10 * kMs), 240 * kMs);
+  const Pressure pressure(15 * kMs);
+  EXPECT_EQ(pressure.too_late_ns(0), 6 * kMs);
+  EXPECT_EQ(pressure.too_late_ns(kMs / 8), 6 * kMs);
+  EXPECT_EQ(pressure.too_late_ns(10 * kMs), 240 * kMs);
+  const Pressure strict(kMs);
+  EXPECT_EQ(strict.too_late_ns(0), 3 * kMs / 2);
+  EXPECT_EQ(strict.too_late_ns(10 * kMs), 240 * kMs) << "a few that cost much";
 }
 
 TEST(Pressure, AClockThatStandsStillOrGoesBackDoesNoHarm) {

@@ -124,6 +124,10 @@ TEST(RateLimit, AHandfulAtOnceIsNotAheadOfALowRate) {
     EXPECT_FALSE(limiter.take("a", 0).ahead) << i;
   }
   EXPECT_TRUE(limiter.take("a", 0).ahead);
+  for (int i = 0; i < 1000; ++i) {
+    const RateVerdict verdict = limiter.take("a", 0, true);
+    ASSERT_TRUE(verdict.ahead && verdict.wait_ms == 0) << "no token was taken";
+  }
   EXPECT_FALSE(limiter.take("b", 0).ahead);
   EXPECT_FALSE(limiter.take("a", 2'000).ahead) << "it has waited since";
 }
