@@ -7,13 +7,14 @@
 // A FILE holds whole HTTP requests, each after a line with its length, and is a class of its own,
 // with its own rate. Rate 0 for all of them: as fast as answers come, which is the capacity. Prints
 // one line of JSON for each class: requests sent, answers by status, latencies of those that were
-// served and of those that were refused, in milliseconds, and how many were due but found no free
-// connection. With a pulse, all classes but the first one pause for so long and send for so long in
-// turn, and "alone" and "beside" are the medians, over pauses and over pulses, of the first one's
-// percentiles: a machine whose speed drifts does so for both, and what disturbs it now and then
-// spoils a few pulses only. It never sleeps while it sends: give it a core of its own. Where this
-// program itself stood still (the machine took its core away), what was due or on its way then says
-// nothing of the server: it is counted as disturbed, and its latency is left out.
+// served and of those that were refused, in milliseconds, how many were due but found no free
+// connection, never had an answer, or were refused without a word of when to come back. With a
+// pulse, all classes but the first one pause for so long and send for so long in turn, and "alone"
+// and "beside" are the medians, over pauses and over pulses, of the first one's percentiles: a
+// machine whose speed drifts does so for both, and what disturbs it now and then spoils a few
+// pulses only. It never sleeps while it sends: give it a core of its own. Where this program itself
+// stood still (the machine took its core away), what was due or on its way then says nothing of the
+// server: it is counted as disturbed, and its latency is left out.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -55,6 +56,8 @@ struct Class {
   std::uint64_t sent = 0;
   std::uint64_t late = 0;       // due, but no connection was free
   std::uint64_t disturbed = 0;  // due or on its way while this program stood still
+  std::uint64_t unanswered = 0;
+  std::uint64_t without_retry_after = 0;  // of those refused
   std::map<int, std::uint64_t> statuses;
   std::vector<double> served_ms;
   std::map<std::size_t, std::vector<double>> pulses_ms;  // of those served; even ones are pauses
@@ -132,6 +135,9 @@ class Load {
     while (free_.size() < connections_.size() && Clock::now() < grace) {
       poll(10);
     }
+    for (const Connection& one : connections_) {
+      kinds_[one.kind].unanswered += one.busy ? 1 : 0;
+    }
   }
 
   void print() {
@@ -139,10 +145,12 @@ class Load {
       Class& kind = kinds_[i];
       std::printf(
           "{\"class\":%zu,\"seconds\":%.3f,\"sent\":%llu,\"late\":%llu,\"disturbed\":%llu,"
-          "\"statuses\":{",
+          "\"unanswered\":%llu,\"without_retry_after\":%llu,\"statuses\":{",
           i, seconds_, static_cast<unsigned long long>(kind.sent),
           static_cast<unsigned long long>(kind.late),
-          static_cast<unsigned long long>(kind.disturbed));
+          static_cast<unsigned long long>(kind.disturbed),
+          static_cast<unsigned long long>(kind.unanswered),
+          static_cast<unsigned long long>(kind.without_retry_after));
       const char* comma = "";
       for (const auto& [status, count] : kind.statuses) {
         std::printf("%s\"%d\":%llu", comma, status, static_cast<unsigned long long>(count));
@@ -304,7 +312,11 @@ class Load {
           field < head ? std::strtoull(one.answer.c_str() + field + 16, nullptr, 10) : 0;
       if (one.answer.size() >= head + 4 + body) {
         const bool closes = one.answer.find("Connection: close") < head;
-        return finish(index, std::atoi(one.answer.c_str() + 9), closes);
+        const int status = std::atoi(one.answer.c_str() + 9);
+        if ((status == 429 || status == 503) && one.answer.find("\r\nRetry-After: ") >= head) {
+          ++kinds_[one.kind].without_retry_after;
+        }
+        return finish(index, status, closes);
       }
     }
   }

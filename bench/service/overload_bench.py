@@ -41,6 +41,10 @@ def write_requests(path, collections, key, items):
             out.write(f"{len(head) + len(body)}\n".encode() + head + body)
 
 
+def show(value, form):
+    return "" if value is None else form.format(value)
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -91,8 +95,6 @@ class Bench:
         row["goodput"] = row["served_per_s"] / capacity if capacity else None
         self.rows.append(row)
 
-        def show(value, form):
-            return "" if value is None else form.format(value)
         print(f"| {name} | {row['served_per_s']:,.0f} | {show(row['goodput'], '{:.2f}')} | {show(row['p50_ms'], '{:.2f}')} | "
               f"{show(row['p99_ms'], '{:.2f}')} | {show(row['p99_ratio'], '{:.1f}')} | {row['share_refused']:.2f} | "
               f"{show(row['refusal_p99_ms'], '{:.2f}')} | {row['late'] + sum(row['others'].values())} | {row['disturbed']:.4f} |", flush=True)
@@ -103,13 +105,20 @@ class Bench:
         results = self.load(4000, {"quiet": 0.25 * capacity, "noisy": rate}, 8 * self.options.seconds, "pulse", str(PULSE_SECONDS))
         quiet, noisy = results["quiet"], results["noisy"]
         refused = 1 - noisy["statuses"].get("200", 0) / sum(noisy["statuses"].values())
-        row = {"name": name, "alone_p99_ms": quiet["alone"]["p99"], "beside_p99_ms": quiet["beside"]["p99"],
-               "alone_p50_ms": quiet["alone"]["p50"], "beside_p50_ms": quiet["beside"]["p50"],
-               "p99_ratio": quiet["beside"]["p99"] / quiet["alone"]["p99"], "noisy_p99_ms": noisy["served"]["p99"],
-               "noisy_refused": refused, "quiet_refused": sum(n for s, n in quiet["statuses"].items() if s != "200")}
+
+        def of(result, part, quantile):
+            """None where all of it was disturbed."""
+            return result[part][quantile] if result[part] else None
+        row = {"name": name, "alone_p99_ms": of(quiet, "alone", "p99"), "beside_p99_ms": of(quiet, "beside", "p99"),
+               "alone_p50_ms": of(quiet, "alone", "p50"), "beside_p50_ms": of(quiet, "beside", "p50"),
+               "noisy_p99_ms": of(noisy, "served", "p99"), "noisy_refused": refused, "quiet_sent": quiet["sent"],
+               "quiet_refused": sum(n for s, n in quiet["statuses"].items() if s != "200")}
+        both = row["alone_p99_ms"] and row["beside_p99_ms"]
+        row["p99_ratio"] = row["beside_p99_ms"] / row["alone_p99_ms"] if both else None
         self.rows.append(row)
-        print(f"| {name} | {row['alone_p50_ms']:.2f} | {row['beside_p50_ms']:.2f} | {row['alone_p99_ms']:.2f} | {row['beside_p99_ms']:.2f} | "
-              f"{row['p99_ratio']:.2f} | {row['noisy_p99_ms']:.2f} | {refused:.2f} | {row['quiet_refused']} |", flush=True)
+        figures = ("alone_p50_ms", "beside_p50_ms", "alone_p99_ms", "beside_p99_ms", "p99_ratio", "noisy_p99_ms")
+        print(f"| {name} | " + " | ".join(show(row[figure], "{:.2f}") for figure in figures) +
+              f" | {refused:.2f} | {row['quiet_refused']} |", flush=True)
 
     def overload(self, capacity):
         base = self.row("0.8x", self.main(0.8 * capacity), capacity=capacity)["p99_ms"]
