@@ -93,6 +93,8 @@ class LocalEngine final : public Engine {
     return found == nullptr ? Result<CollectionInfo>(no_collection()) : found->info();
   }
 
+  bool has_collection(std::string_view name) const override { return find(name) != nullptr; }
+
   void put_collection(std::string_view name, const CollectionPatch& patch,
                       Callback<PutOutcome> done) override {
     if (!valid_name(name)) {

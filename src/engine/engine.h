@@ -71,6 +71,7 @@ class Engine {
   virtual std::vector<CollectionInfo> collections() const = 0;
   /// FAILS: kNotFound
   virtual Result<CollectionInfo> collection(std::string_view name) const = 0;
+  virtual bool has_collection(std::string_view name) const = 0;
   /// Identical settings change nothing. FAILS: kInvalidArgument, kUnknownName, kConflict (another
   /// seed; a history that is no longer kept), kIo
   virtual void put_collection(std::string_view name, const CollectionPatch& patch,

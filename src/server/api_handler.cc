@@ -69,6 +69,13 @@ std::uint64_t lane_of(std::string_view collection) {
   return Lanes::in_line(std::hash<std::string_view>()(collection));
 }
 
+/// Whose share of the memory a request takes: a key's, or, where many share one or there is none,
+/// that of the address.
+std::uint64_t payer_of(const Principal* principal, const HttpRequest& head) {
+  const bool by_key = principal != nullptr && !principal->publishable;
+  return std::hash<std::string_view>()(by_key ? principal->id : head.peer);
+}
+
 /// How much a call puts on the way to the log: about its number of clicks or items.
 std::int64_t weight_of(const HttpRequest& request) {
   constexpr std::size_t kBytesPerClick = 64;
@@ -112,6 +119,7 @@ class ApiHandler::Impl {
     if (planted(Fault::kIgnoreBodyLimit)) {
       admission.body_limit = std::size_t{1} << 40;
     }
+    admission.payer = payer_of(findings->principal.get(), head);
     if (takes_turns) {
       admission.refused = findings->principal == nullptr || !findings->allowed.ok();
       // Who came faster than a rate is served after all others.
@@ -200,6 +208,11 @@ class ApiHandler::Impl {
     }
     const std::string& collection = findings->match.collection;
     findings->allowed = authorize(*principal, *route, collection, head.origin);
+    // A name that no collection has costs no more than that: not a body, not a rate, not a lane.
+    if (findings->allowed.ok() && route->scoped && route->method != "PUT" &&
+        !findings->match.broken_escape && !options_.engine.has_collection(collection)) {
+      findings->allowed = no_such_collection();
+    }
     // Only who may call a collection can use up its rate.
     if (findings->allowed.ok() && route->scoped) {
       limited(options_.collection_limit, collection, Refusal::kCollectionRate, *findings);
@@ -345,10 +358,6 @@ class ApiHandler::Impl {
     const Route& route = *match.route;
     if (match.broken_escape) {
       return Error{ErrorCode::kInvalidArgument, "the percent-encoding is broken", "path"};
-    }
-    // A name that no collection can have; PUT says what is wrong with it.
-    if (route.scoped && route.method != "PUT" && !is_collection_name(call.collection)) {
-      return no_such_collection();
     }
     if (call.request.body_too_large) {
       return Error{ErrorCode::kTooLarge,

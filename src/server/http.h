@@ -28,7 +28,7 @@ struct HttpFindings {
 enum class Overload : std::uint8_t {
   kNone,
   kWaiting,  // those before it would make it wait too long
-  kBodies,   // the bodies of requests under way take all the memory that they may
+  kBodies,   // bodies and answers under way take all the memory that they may
 };
 
 /// What everybody is told who is refused for the sake of the others.
@@ -86,9 +86,10 @@ struct HttpAdmission {
   std::size_t body_limit = 0;  // bytes that it may have
   bool refused = false;        // the answer is known: the body is not wanted
   TurnedAway turned_away = TurnedAway::kNo;
-  std::uint64_t lane = 0;  // on a busy server, requests of one lane wait for each other; 0: for
-                           // nobody
-  bool patient = false;    // it has to wait for the disk anyway: a longer queue is no matter
+  std::uint64_t lane = 0;   // on a busy server, requests of one lane wait for each other; 0: for
+                            // nobody
+  bool patient = false;     // it has to wait for the disk anyway: a longer queue is no matter
+  std::uint64_t payer = 0;  // whose share of the memory for bodies and answers it takes
   std::shared_ptr<HttpFindings> findings = nullptr;  // handed back with the request
 };
 

@@ -2,9 +2,10 @@
 //
 // Beast refuses conflicting lengths, doubled encodings and broken chunks. Refused here beyond that,
 // because programs disagree about what it means: any transfer encoding but "chunked" alone, any at
-// all in HTTP/1.0, a missing or second Host, a second field of those that decide something, a
-// version other than 1.0 and 1.1. Fields after a chunked body are read and dropped: a field that
-// decides something must come before the body.
+// all in HTTP/1.0, a length that is said twice, a missing or second Host, a second field of those
+// that decide something, a version other than 1.0 and 1.1. (Lines that go on in the next one are
+// seen by the session, which has the header as it came.) Fields after a chunked body are read and
+// dropped: a field that decides something must come before the body.
 //
 // Only for the http_*.cc files and the fuzzer: the include is expensive.
 //
@@ -105,6 +106,12 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
       case Field::expect:
         expect_.set(value, ec);
         break;
+      case Field::content_length:
+        content_length_.set(value, ec);
+        if (value.find(',') != View::npos) {
+          ec = Problem::bad_content_length;
+        }
+        break;
       case Field::transfer_encoding:
         if (version_ != 11 || !boost::beast::iequals(value, "chunked")) {
           ec = Problem::bad_transfer_encoding;
@@ -169,6 +176,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   Single content_type_;
   Single origin_;
   Single expect_;
+  Single content_length_;
   std::string forwarded_for_;
   std::string forwarded_;
   bool in_body_ = false;

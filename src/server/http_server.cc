@@ -51,7 +51,7 @@ class HttpServer::Impl {
   Impl(HttpServerOptions options, HttpHandler& handler)
       : options_(completed(std::move(options))), handler_(handler) {
     for (int i = 0; i < options_.threads; ++i) {
-      workers_.push_back(std::make_unique<Worker>(options_, *options_.counters));
+      workers_.push_back(std::make_unique<Worker>(options_, *options_.counters, memory_));
     }
     acceptor_.emplace(workers_.front()->context.get_executor());
   }
@@ -189,6 +189,10 @@ class HttpServer::Impl {
   Worker& next_worker() { return *workers_[next_++ % workers_.size()]; }
 
   void take_in(Worker& worker, net::Socket socket) {
+    // Before the last places are taken: whoever comes now is not to wait for them.
+    if (connections_ + options_.max_connections / kKeptFree >= options_.max_connections) {
+      asio::post(worker.context, [&worker] { worker.give_up_one(); });
+    }
     SSL* tls = options_.tls == nullptr ? nullptr : options_.tls->new_session();
     const bool no_memory = options_.tls != nullptr && tls == nullptr;
     if (connections_ >= options_.max_connections || no_memory) {
@@ -238,8 +242,11 @@ class HttpServer::Impl {
     }
   }
 
+  static constexpr int kKeptFree = 16;  // one place in so many
+
   const HttpServerOptions options_;
   HttpHandler& handler_;
+  FairShare memory_{options_.max_body_bytes};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::optional<net::Acceptor> acceptor_;
   std::uint16_t port_ = 0;

@@ -37,8 +37,10 @@ struct HttpCounters {
   std::atomic<std::int64_t> connections = 0;
   std::atomic<std::int64_t> handshakes = 0;          // under way
   std::atomic<std::int64_t> waiting = 0;             // requests in lanes
-  std::atomic<std::int64_t> body_bytes = 0;          // of requests under way
+  std::atomic<std::int64_t> body_bytes = 0;          // of bodies, and long answers, under way
+  std::atomic<std::uint64_t> refused_answers = 0;    // for which there was no memory
   std::atomic<std::uint64_t> turned_away = 0;        // connections beyond max_connections
+  std::atomic<std::uint64_t> given_up = 0;           // connections that made room for others
   std::atomic<std::uint64_t> handshakes_failed = 0;  // whatever the reason
 };
 
@@ -47,10 +49,12 @@ struct HttpServerOptions {
   std::uint16_t port = 8080;  // 0: any that is free
   int threads = 0;            // 0: as many as the machine has cores
   std::size_t max_header_bytes = std::size_t{16} << 10;
-  int max_connections = 10'000;  // more are told to come back later
+  int max_connections = 10'000;  // more are told to come back later, where no idle one can go
   int max_handshakes = 512;      // at once; beyond it the oldest is given up
-  std::int64_t max_body_bytes = std::int64_t{256} << 20;  // of all requests under way
-  std::chrono::milliseconds max_wait{15};                 // expected in a lane; more is refused
+  /// Of the bodies that have come and of long answers that have not gone yet, all together; they
+  /// are shared fairly among HttpAdmission::payer.
+  std::int64_t max_body_bytes = std::int64_t{256} << 20;
+  std::chrono::milliseconds max_wait{15};  // expected in a lane; more is refused
   // How long a client may take, each until it is done.
   std::chrono::milliseconds handshake_deadline{10'000};
   std::chrono::milliseconds header_deadline{10'000};

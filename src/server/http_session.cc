@@ -14,10 +14,16 @@ namespace http = boost::beast::http;
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
 // A body up to this is cheaper to read over than a new connection would be.
 constexpr std::uint64_t kSkippedBytes = std::uint64_t{64} << 10;
-// A body of unknown length pays for its memory in steps.
+// A body pays for its memory in steps, as it comes.
 constexpr std::size_t kChargeStep = std::size_t{64} << 10;
 // When to ask again whether there is memory for a body.
 constexpr milliseconds kBodyWait{1'000};
+
+/// Whether a line of a header goes on in the next one, which programs read differently.
+bool has_folded_line(std::string_view header) {
+  return header.find("\n ") != std::string_view::npos ||
+         header.find("\n\t") != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -39,7 +45,7 @@ Session::Session(Worker& worker, HttpHandler& handler, Socket socket, SSL* tls)
 }
 
 Session::~Session() {
-  worker_.give_back_bytes(body_charged_);
+  give_back_memory();
   worker_.sessions.erase(place_);
 }
 
@@ -84,11 +90,13 @@ Task<bool> Session::shake_hands() {
 Task<void> Session::serve() {
   for (;;) {
     exchange_ = std::make_shared<Exchange>(stream_.get_executor());
-    worker_.give_back_bytes(std::exchange(body_charged_, 0));
+    give_back_memory();
     unread_ = false;
     turned_away_ = TurnedAway::kNo;
     lane_ = 0;
+    begin_to_wait();
     const Got got = co_await read_request();
+    waits_ = false;
     if (got == Got::kEnd) {
       co_return;
     }
@@ -101,6 +109,23 @@ Task<void> Session::serve() {
       co_return;
     }
   }
+}
+
+void Session::give_back_memory() { worker_.give_back_bytes(payer_, std::exchange(charged_, 0)); }
+
+/// Those who wait stand in the order in which they began.
+void Session::begin_to_wait() {
+  waits_ = true;
+  waits_since_ = steady_clock::now();
+  worker_.sessions.splice(worker_.sessions.end(), worker_.sessions, place_);
+}
+
+bool Session::give_up(steady_clock::time_point waiting_since) {
+  if (waits_since_ > waiting_since) {
+    return false;
+  }
+  force();  // a farewell would keep the place for longer
+  return true;
 }
 
 void Session::sweep(steady_clock::time_point now) {
@@ -144,7 +169,13 @@ bool Session::feed(error_code& ec) {
   RequestParser& parser = exchange_->parser;
   if (buffer_.size() > 0) {
     const bool was_header = parser.is_header_done();
-    buffer_.consume(parser.put(buffer_.data(), ec));
+    const auto bytes = buffer_.data();
+    const std::size_t read = parser.put(bytes, ec);
+    if (!ec && !was_header && parser.is_header_done() &&
+        has_folded_line({static_cast<const char*>(bytes.data()), read})) {
+      ec = http::error::bad_value;
+    }
+    buffer_.consume(read);
     if (ec == http::error::need_more) {
       ec = {};
     }
@@ -242,16 +273,19 @@ Task<Session::Got> Session::read_body() {
   }
 }
 
-/// RETURNS: whether there is memory for that much of a body.
+/// RETURNS: whether there is memory for that much of a body. What was only announced costs nothing
+/// yet: whoever announces much and sends little must not keep others out.
 bool Session::charge_body(std::size_t bytes) {
-  if (bytes <= body_charged_) {
+  if (bytes <= charged_) {
     return true;
   }
-  const std::size_t more = std::max(bytes - body_charged_, kChargeStep);
-  if (!worker_.take_bytes(more)) {
+  const std::uint64_t all = exchange_->parser.content_length().value_or(charged_ + kChargeStep);
+  const std::size_t step = std::min<std::uint64_t>(kChargeStep, all - charged_);
+  const std::size_t more = std::max(bytes - charged_, step);
+  if (!worker_.take_bytes(payer_, more)) {
     return false;
   }
-  body_charged_ += more;
+  charged_ += more;
   return true;
 }
 
@@ -260,8 +294,10 @@ Session::Got Session::begin_request() {
   RequestParser& parser = exchange_->parser;
   HttpRequest& request = exchange_->request;
   std::string_view target = parser.target();
-  if (target.starts_with("http://")) {  // as sent to proxies; servers must understand it
-    const std::size_t path = target.find('/', std::string_view("http://").size());
+  constexpr std::string_view kScheme = "http://";
+  if (boost::beast::iequals(view(target.substr(0, kScheme.size())), view(kScheme))) {
+    // As sent to proxies; servers must understand it.
+    const std::size_t path = target.find_first_of("/?#", kScheme.size());
     target = path == std::string_view::npos ? std::string_view("/") : target.substr(path);
   }
   const bool star = target == "*" && parser.method() == "OPTIONS";
@@ -280,6 +316,7 @@ Session::Got Session::begin_request() {
   request.findings = std::move(admission.findings);
   lane_ = admission.lane;
   patient_ = admission.patient;
+  payer_ = admission.payer;
   request.body_too_large = announced.value_or(0) > admission.body_limit;
   unread_ = request.body_too_large;
   parser.body_limit(std::uint64_t{admission.body_limit});
@@ -291,12 +328,8 @@ Session::Got Session::begin_request() {
   if (!in_time(lane_, patient_)) {
     return overloaded(Overload::kWaiting, worker_.expected_wait(lane_));
   }
-  const auto bytes = static_cast<std::size_t>(announced.value_or(0));
-  if (!unread_ && bytes > 0) {
-    if (!worker_.take_bytes(bytes)) {
-      return overloaded(Overload::kBodies, kBodyWait);
-    }
-    body_charged_ = bytes;
+  if (!unread_ && !charge_body(announced.value_or(0) > 0 ? 1 : 0)) {
+    return overloaded(Overload::kBodies, kBodyWait);
   }
   return Got::kRequest;
 }
@@ -325,7 +358,7 @@ void Session::do_without_body() {
   RequestParser& parser = exchange_->parser;
   lane_ = 0;  // a refusal does not wait
   parser.skip_body();
-  worker_.give_back_bytes(std::exchange(body_charged_, 0));
+  give_back_memory();
   const bool is_short = parser.content_length().value_or(kSkippedBytes + 1) <= kSkippedBytes;
   unread_ = unread_ || (!parser.is_done() && (!is_short || !parser.expect().empty()));
 }

@@ -31,6 +31,11 @@ class Session {
   void sweep(steady_clock::time_point now);
   void stop();
   void force();
+  /// Whether the client has not sent all of its request yet.
+  bool waits_for_request() const { return waits_; }
+  /// Ends the connection if it has waited since then. RETURNS: whether it has.
+  /// REQUIRES: waits_for_request()
+  bool give_up(steady_clock::time_point waiting_since);
 
  private:
   enum class Got { kRequest, kRefused, kEnd };
@@ -45,6 +50,8 @@ class Session {
   void do_without_body();
   Got overloaded(Overload reason, milliseconds wait);
   bool charge_body(std::size_t bytes);
+  void give_back_memory();
+  void begin_to_wait();
   bool feed(error_code& ec);
   Got no_more(bool started);
   Got refuse(HttpResponse response);
@@ -52,6 +59,7 @@ class Session {
 
   // Answering (http_session_write.cc).
   Task<bool> answer_request();
+  void charge_answer(HttpResponse& response);
   void call_handler(const std::shared_ptr<Exchange>& exchange);
   Task<bool> write(HttpResponse response, bool keep);
   Task<bool> turn_away(bool keep);
@@ -70,16 +78,19 @@ class Session {
   const std::list<Session*>::iterator place_;
   std::string peer_;
   std::shared_ptr<Exchange> exchange_;
-  Lanes::LaneId lane_ = 0;        // of the request under way
-  bool patient_ = false;          // whether it may wait for longer
-  std::size_t body_charged_ = 0;  // bytes taken for its body
-  bool unread_ = false;           // its body stays unread: the connection ends with the answer
+  Lanes::LaneId lane_ = 0;   // of the request under way
+  bool patient_ = false;     // whether it may wait for longer
+  std::uint64_t payer_ = 0;  // who pays for its body and its answer,
+  std::size_t charged_ = 0;  // and how many bytes
+  bool unread_ = false;      // its body stays unread: the connection ends with the answer
   TurnedAway turned_away_ = TurnedAway::kNo;
   unsigned turned_away_count_ = 0;
   HttpResponse refused_;
   steady_clock::time_point deadline_ = steady_clock::time_point::max();
   bool timed_out_ = false;
   bool idle_ = false;  // no byte of the next request is here
+  bool waits_ = false;
+  steady_clock::time_point waits_since_;
   bool said_goodbye_ = false;
   bool forced_ = false;
 };

@@ -27,6 +27,8 @@ constexpr milliseconds kLingerTime{2'000};
 constexpr std::size_t kLingerBytes = std::size_t{4} << 20;
 constexpr std::size_t kLingerStep = std::size_t{64} << 10;
 constexpr unsigned kTurnedAwayAtOnce = 16;
+// An answer up to this costs no more than the buffer that every connection has.
+constexpr std::size_t kShortAnswer = std::size_t{64} << 10;
 constexpr std::string_view kPolicy = "default-src 'none'; frame-ancestors 'none'";
 
 template <class Fields>
@@ -99,6 +101,9 @@ Task<bool> Session::answer_request() {
   if (response && request.body_too_large && response->status < 400) {
     *response = too_large();
   }
+  if (response) {
+    charge_answer(*response);
+  }
   const bool keep = exchange->parser.keep_alive() && !unread_ && !worker_.stopping;
   // Plain statements: g++ 12 miscompiles a co_await inside a larger expression.
   bool written = false;
@@ -113,6 +118,20 @@ Task<bool> Session::answer_request() {
     co_await linger();
   }
   co_return written&& keep;
+}
+
+/// A long answer takes memory until its client has read it: there is only so much for all of them.
+void Session::charge_answer(HttpResponse& response) {
+  const std::size_t bytes = response.body.size();
+  if (bytes <= kShortAnswer) {
+    return;
+  }
+  if (worker_.take_bytes(payer_, bytes)) {
+    charged_ += bytes;
+  } else {
+    response = answer_of(TurnedAway::kNoTime);
+    worker_.counters().refused_answers.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void Session::call_handler(const std::shared_ptr<Exchange>& exchange) {

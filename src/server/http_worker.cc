@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "src/server/http_session.h"
+
 namespace hindsight::net {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr std::int64_t kLeastTurnsNs = 200'000;
 constexpr std::int64_t kMostTurnsNs = 2'000'000;
 // Those who are last get this part of a busy thread.
 constexpr std::int64_t kLastShare = 16;
+// Nobody has to make room who may only just have come.
+constexpr milliseconds kHonestWait{1'000};
 
 }  // namespace
 
@@ -175,18 +179,33 @@ void Worker::take_turns(Queue& queue, std::int64_t slice_ns) {
   queue.goes_on = !queue.lanes.empty();
 }
 
-bool Worker::take_bytes(std::size_t bytes) const {
+bool Worker::take_bytes(std::uint64_t payer, std::size_t bytes) const {
   const auto more = static_cast<std::int64_t>(bytes);
-  if (counters_.body_bytes.fetch_add(more, std::memory_order_relaxed) + more >
-      options_.max_body_bytes) {
-    counters_.body_bytes.fetch_sub(more, std::memory_order_relaxed);
+  if (!memory_.take(payer, more)) {
     return false;
   }
+  counters_.body_bytes.fetch_add(more, std::memory_order_relaxed);
   return true;
 }
 
-void Worker::give_back_bytes(std::size_t bytes) const {
-  counters_.body_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+void Worker::give_back_bytes(std::uint64_t payer, std::size_t bytes) const {
+  if (bytes > 0) {
+    memory_.give_back(payer, static_cast<std::int64_t>(bytes));
+    counters_.body_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  }
+}
+
+void Worker::give_up_one() {
+  const auto now = steady_clock::now();
+  for (std::size_t left = sessions.size(); left > 0; --left) {
+    if (sessions.front()->waits_for_request()) {
+      if (sessions.front()->give_up(now - kHonestWait)) {
+        counters_.given_up.fetch_add(1, std::memory_order_relaxed);
+      }
+      return;
+    }
+    sessions.splice(sessions.end(), sessions, sessions.begin());  // it need not be looked at soon
+  }
 }
 
 }  // namespace hindsight::net

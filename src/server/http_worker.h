@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "src/server/fair_share.h"
 #include "src/server/http_net.h"
 #include "src/server/http_server.h"
 #include "src/server/lanes.h"
@@ -25,13 +26,15 @@ class Session;
 
 class Worker {
  public:
-  Worker(const HttpServerOptions& options, HttpCounters& counters)
+  /// `memory`: for bodies and answers, of all workers.
+  Worker(const HttpServerOptions& options, HttpCounters& counters, FairShare& memory)
       : options_(options),
         counters_(counters),
+        memory_(memory),
         pressure_(std::chrono::nanoseconds(options.max_wait).count()) {}
 
   asio::io_context context{1};
-  std::list<Session*> sessions = {};
+  std::list<Session*> sessions = {};    // those that wait for a request, the longest first; others
   std::list<Session*> handshakes = {};  // of them, those that are not through yet, oldest first
   bool stopping = false;
   std::thread thread = {};
@@ -76,9 +79,14 @@ class Worker {
   }
   void charge(Lanes::LaneId lane, std::int64_t cost_ns) { lanes_of(lane).charge(lane, cost_ns); }
 
-  /// Takes memory for a part of a body. RETURNS: false when the server has no more for bodies.
-  bool take_bytes(std::size_t bytes) const;
-  void give_back_bytes(std::size_t bytes) const;
+  /// Takes memory for a part of a body, or for an answer. RETURNS: false when there is no more for
+  /// this payer.
+  bool take_bytes(std::uint64_t payer, std::size_t bytes) const;
+  void give_back_bytes(std::uint64_t payer, std::size_t bytes) const;
+
+  /// The client that lets the server wait for its request for the longest time makes room for
+  /// others, if it has done so for a while.
+  void give_up_one();
 
  private:
   /// Those who wait for their turn, and when they last had it.
@@ -99,6 +107,7 @@ class Worker {
 
   const HttpServerOptions& options_;
   HttpCounters& counters_;
+  FairShare& memory_;
   Queue usual_;
   Queue last_;
   bool last_seen_to_ = false;

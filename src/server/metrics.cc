@@ -249,10 +249,14 @@ class ApiMetrics::Impl {
       add("hindsight_handshakes", "TLS handshakes under way", number(server_->handshakes), false);
       add("hindsight_waiting_requests", "Requests that wait for their turn",
           number(server_->waiting), false);
-      add("hindsight_body_bytes", "Bytes of the bodies of requests under way",
+      add("hindsight_body_bytes", "Bytes of bodies, and of long answers, under way",
           number(server_->body_bytes), false);
+      add("hindsight_refused_answers_total", "Answers that found no memory, and became a 503",
+          number(server_->refused_answers), true);
       add("hindsight_turned_away_total", "Connections beyond max_connections",
           number(server_->turned_away), true);
+      add("hindsight_given_up_total", "Connections without a request that made room for others",
+          number(server_->given_up), true);
       add("hindsight_handshakes_failed_total", "TLS handshakes that came to nothing",
           number(server_->handshakes_failed), true);
     }

@@ -547,6 +547,44 @@ TEST_F(ApiTest, AddressesAndCollectionsHaveLimitsOfTheirOwn) {
   EXPECT_NE(metrics.find("hindsight_refused_total{reason=\"address_rate\"} 1"), std::string::npos);
 }
 
+TEST_F(ApiTest, ANameThatNoCollectionHasIsRefusedFromItsHeaderOn) {
+  std::vector<std::string> asked;
+  ApiOptions limited = options();
+  limited.collection_limit = [&](std::string_view who, bool) {
+    asked.emplace_back(who);
+    return RateVerdict{};
+  };
+  use(limited);
+  HttpRequest head;
+  head.method = "POST";
+  head.path = "/v1/collections/films/rank";
+  head.authorization = "Bearer admin";
+  EXPECT_TRUE(handler().admit(head, [](std::uint64_t, bool) { return true; }).refused);
+  EXPECT_EQ(ask("POST", head.path, {.body = "not JSON"}).at("/error/code"), "not_found");
+  EXPECT_EQ(asked, std::vector<std::string>()) << "it has no rate to use up";
+  EXPECT_EQ(ask("PUT", "/v1/collections/films", {.body = "{}"}).status, 201);
+  EXPECT_EQ(asked, std::vector<std::string>{"films"});
+}
+
+TEST_F(ApiTest, KeysPayForTheirMemoryAndPublishableOnesByAddress) {
+  keys.add("shop",
+           {.role = Role::kClick, .publishable = true, .origins = {"https://shop.example"}});
+  const auto payer = [&](std::string_view key, std::string_view peer) {
+    const std::string authorization = "Bearer " + std::string(key);
+    HttpRequest head;
+    head.method = "POST";
+    head.path = "/v1/collections/books/clicks";
+    head.authorization = authorization;
+    head.peer = peer;
+    head.origin = "https://shop.example";
+    return handler().admit(head, [](std::uint64_t, bool) { return true; }).payer;
+  };
+  EXPECT_EQ(payer("click", "192.0.2.1"), payer("click", "192.0.2.2"));
+  EXPECT_NE(payer("click", "192.0.2.1"), payer("admin", "192.0.2.1"));
+  EXPECT_NE(payer("shop", "192.0.2.1"), payer("shop", "192.0.2.2"));
+  EXPECT_NE(payer("", "192.0.2.1"), payer("", "192.0.2.2"));
+}
+
 TEST_F(ApiTest, WhoIsAheadOfARateIsServedAfterAllOthers) {
   bool ahead = false;
   ApiOptions limited = options();

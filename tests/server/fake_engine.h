@@ -61,6 +61,8 @@ class FakeEngine final : public Engine {
     return one.ok() ? Result<CollectionInfo>(info_of(std::string(name), **one)) : one.error();
   }
 
+  bool has_collection(std::string_view name) const override { return held.contains(name); }
+
   void put_collection(std::string_view name, const CollectionPatch& patch,
                       Callback<PutOutcome> done) override {
     ++calls;

@@ -26,18 +26,22 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// "/a/..." and "/b/..." are lanes of their own, "/z/..." is one that is last, "/free" is in none.
-/// What ends with "/costly" takes
-/// some milliseconds of the thread, "/block" all of it until it is let go.
+/// "/a/..." and "/b/..." are lanes of their own, and pay for their memory; "/z/..." is one that is
+/// last, "/free" is in none. What ends with "/costly" takes some milliseconds of the thread,
+/// "/block" all of it until it is let go; "/long" gets a long answer.
 class BusyHandler : public HttpHandler {
  public:
+  /// More than the kernel holds for a client that does not read.
+  static constexpr std::size_t kLongAnswer = 16'000'000;
+
   HttpAdmission admit(const HttpRequest& head, const LaneCheck& /*has_time*/) override {
     return {.body_limit = 10'000'000,
             .refused = head.path.ends_with("/refused"),
             .turned_away = head.path.ends_with("/away")      ? TurnedAway::kNoTime
                            : head.path.ends_with("/toomany") ? TurnedAway::kTooMany
                                                              : TurnedAway::kNo,
-            .lane = lane_of(head.path)};
+            .lane = lane_of(head.path),
+            .payer = static_cast<std::uint64_t>(head.path[1])};
   }
 
   void handle(const HttpRequest& request, Respond respond) override {
@@ -57,6 +61,9 @@ class BusyHandler : public HttpHandler {
     lock.unlock();
     if (request.path.ends_with("/costly")) {
       std::this_thread::sleep_for(milliseconds(5));
+    }
+    if (request.path.ends_with("/long")) {
+      return respond({.body = std::string(kLongAnswer, 'x')});
     }
     respond({.body = "served " + request.peer + " " + std::to_string(request.body.size())});
   }
@@ -403,12 +410,15 @@ TEST_F(HttpOverload, ARefusedRequestsLongBodyIsNotReadAtAll) {
 TEST_F(HttpOverload, BodiesTogetherTakeNoMoreMemoryThanAllowed) {
   start({.max_body_bytes = 1'000'000});
   RawClient holder(server_->port());
-  holder.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\nx");
-  while (counters_->body_bytes == 0) {
+  holder.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 900000\r\n\r\n" +
+              std::string(450'000, 'x'));
+  while (counters_->body_bytes < 450'000) {
     std::this_thread::yield();
   }
   EXPECT_THAT(ask("/a", "", std::string(200'000, 'x'))->read_answer(), StartsWith("HTTP/1.1 503 "));
-  EXPECT_THAT(ask("/a", "", std::string(50'000, 'x'))->read_answer(), EndsWith(" 50000"));
+  EXPECT_THAT(ask("/b", "", std::string(200'000, 'x'))->read_answer(), EndsWith(" 200000"))
+      << "others have a share of their own";
+  EXPECT_THAT(ask("/a", "", std::string(20'000, 'x'))->read_answer(), EndsWith(" 20000"));
   // A body of unknown length is stopped where the memory ends.
   RawClient chunked(server_->port());
   chunked.send("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -420,7 +430,70 @@ TEST_F(HttpOverload, BodiesTogetherTakeNoMoreMemoryThanAllowed) {
   while (counters_->body_bytes > 0) {
     std::this_thread::yield();
   }
-  EXPECT_THAT(ask("/a", "", std::string(900'000, 'x'))->read_answer(), EndsWith(" 900000"));
+  EXPECT_THAT(ask("/a", "", std::string(450'000, 'x'))->read_answer(), EndsWith(" 450000"));
+}
+
+TEST_F(HttpOverload, WhatIsAnnouncedAndNeverSentKeepsNobodyOut) {
+  start({.max_body_bytes = 10'000'000});
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 40; ++i) {
+    idle.push_back(std::make_unique<RawClient>(server_->port()));
+    idle.back()->send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n[");
+  }
+  for (const char* path : {"/a", "/b"}) {
+    EXPECT_THAT(ask(path, "", std::string(2'000'000, 'x'))->read_answer(), EndsWith(" 2000000"));
+  }
+}
+
+TEST_F(HttpOverload, LongAnswersThatNobodyReadsTakeNoMoreMemoryThanAllowed) {
+  start({.max_body_bytes = 5 * BusyHandler::kLongAnswer});
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 10; ++i) {
+    deaf.push_back(ask("/a/long"));
+  }
+  while (counters_->refused_answers < 7) {  // one payer has no more than half of all at once
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(counters_->body_bytes, 3 * BusyHandler::kLongAnswer);
+  const std::string refused = ask("/a/long")->read_answer();
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(refused, HasSubstr("\r\nRetry-After: 1\r\n"));
+  EXPECT_THAT(ask("/a")->read_answer(), StartsWith("HTTP/1.1 200 "))
+      << "short answers cost nothing";
+  EXPECT_GT(ask("/b/long")->read_answer().size(), BusyHandler::kLongAnswer);
+  deaf.clear();
+  while (counters_->body_bytes > 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_GT(ask("/a/long")->read_answer().size(), BusyHandler::kLongAnswer);
+}
+
+TEST_F(HttpOverload, WhoSendsNoRequestMakesRoomWhereConnectionsRunOut) {
+  start({.max_connections = 32});
+  const auto blocked = ask("/free");
+  EXPECT_THAT(blocked->read_answer(), StartsWith("HTTP/1.1 200 "));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 28; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server_->port()));
+    clients.back()->send("GET /fr");  // some wait for more, some for their first byte, and one
+    if (i % 2 == 0) {                 // for its answer
+      clients.back()->send("ee HTTP/1.1\r\nHost: h\r\n\r\n");
+      EXPECT_THAT(clients.back()->read_answer(), StartsWith("HTTP/1.1 200 "));
+    }
+  }
+  std::this_thread::sleep_for(milliseconds(1'100));
+  blocked->send("GET /a/block HTTP/1.1\r\nHost: h\r\n\r\n");
+  handler_.wait_until_blocked();
+  handler_.release();
+  EXPECT_THAT(blocked->read_answer(), StartsWith("HTTP/1.1 200 "));
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(ask("/free"));
+    EXPECT_THAT(clients.back()->read_answer(), StartsWith("HTTP/1.1 200 ")) << i;
+  }
+  EXPECT_GE(counters_->given_up, 15U);
+  EXPECT_EQ(counters_->turned_away, 0U);
+  blocked->send("GET /free HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(blocked->read_answer(), StartsWith("HTTP/1.1 200 ")) << "who was active stays";
 }
 
 TEST_F(HttpOverload, AnUploadThatIsBrokenOffGivesItsMemoryBack) {

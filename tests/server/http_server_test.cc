@@ -305,6 +305,8 @@ TEST_F(Http, AbsoluteTargetsAreUnderstood) {
   start();
   EXPECT_THAT(all_for("GET http://h/p?q HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
               HasSubstr("GET /p [q]"));
+  EXPECT_THAT(all_for("GET HTTP://h/p HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
+              HasSubstr("GET /p []"));
 }
 
 TEST_F(Http, TooLargeBodiesAreRefusedUnread) {
@@ -388,6 +390,9 @@ TEST_F(Http, MalformedAndAmbiguousFramingIsRefused) {
            std::string("GET /\x01 HTTP/1.1\r\nHost: h\r\n\r\n"),
            std::string("GET nopath HTTP/1.1\r\nHost: h\r\n\r\n"),
            std::string("GET /#f HTTP/1.1\r\nHost: h\r\n\r\n"),
+           std::string("GET http://h?/p HTTP/1.1\r\nHost: h\r\n\r\n"),
+           get("/", "X: a\r\n b\r\n"),
+           get("/", "X: a\r\n\tb\r\n"),
            std::string("G\xC3\x89T / HTTP/1.1\r\nHost: h\r\n\r\n"),
            get("/", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n"),
            get("/", "X: a\rb\r\n"),
@@ -396,6 +401,9 @@ TEST_F(Http, MalformedAndAmbiguousFramingIsRefused) {
            post + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
            post + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
            post + "Content-Length: 3, 4\r\n\r\nabcd",
+           post + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+           post + "Content-Length: 3, 3\r\n\r\nabc",
+           post + "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
            post + "Content-Length: +3\r\n\r\nabc",
            post + "Content-Length: -1\r\n\r\n",
            post + "Content-Length: 0x3\r\n\r\nabc",
