@@ -52,10 +52,7 @@ Result<void> EvaluationJobs::check_free() const {
 Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choice) {
   HINDSIGHT_ASSIGN_OR_RETURN(RankerChoice complete, complete_choice(choice));
   if (!keeps_whole_log(store_, log)) {
-    return Error{ErrorCode::kConflict,
-                 "the beginning of the log is no longer kept, and another ranker would have to "
-                 "learn it; see retain_days",
-                 "evaluate"};
+    return beginning_dropped();
   }
   HINDSIGHT_ASSIGN_OR_RETURN(const Position head, store_.head(log));
   const std::lock_guard worker_lock(worker_mutex_);

@@ -25,6 +25,13 @@ Error with_log(const Error& error, Position position) {
   return out;
 }
 
+// Asked after a read, so that what is dropped while it goes on is noticed.
+// FAILS: kConflict (entries after `after` are no longer kept)
+Result<void> check_kept(const LogView& store, LogId log, Position after) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const Position first, store.first(log));
+  return first > after + 1 ? Result<void>(beginning_dropped()) : Result<void>();
+}
+
 }  // namespace
 
 std::vector<std::byte> snapshot_bytes(const Fold& fold, const Model& model) {
@@ -60,6 +67,7 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
   std::future<Result<std::vector<LogEntry>>> next = read_after(folded.fold->position());
   for (;;) {
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries, next.get());
+    HINDSIGHT_RETURN_IF_ERROR(check_kept(store, log, folded.fold->position()));
     bool ended = entries.empty();
     if (!ended) {
       next = read_after(entries.back().position);
@@ -100,6 +108,7 @@ Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* cho
   if (first.empty()) {
     return Error{ErrorCode::kNotFound, "the log is empty", "log"};
   }
+  HINDSIGHT_RETURN_IF_ERROR(check_kept(store, log, 0));
   Folded folded;
   folded.fold = new_fold(store, log, options);
   HINDSIGHT_ASSIGN_OR_RETURN(folded.model, folded.fold->begin(first.front(), choice));
@@ -108,12 +117,15 @@ Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* cho
 }
 
 bool keeps_whole_log(const LogView& store, LogId log) {
-  const Result<std::vector<LogEntry>> first = store.read(log, 0, 1);
-  if (!first.ok() || first->empty()) {
-    return false;
-  }
-  const Result<Event> made = decode_event(first->front().payload);
-  return made.ok() && std::holds_alternative<CollectionEvent>(made->body);
+  const Result<Position> first = store.first(log);
+  return first.ok() && *first == 1;
+}
+
+Error beginning_dropped() {
+  return {ErrorCode::kConflict,
+          "the beginning of the log is no longer kept, and a ranker that learns it anew needs it; "
+          "see retain_days",
+          "log"};
 }
 
 Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options) {
@@ -145,6 +157,12 @@ Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions
                    std::to_string(position) + " is damaged (" + to_string(folded.error()) +
                    "); going back to the one before, or to the whole log");
     }
+  }
+  if (first > 1) {
+    return Error{ErrorCode::kCorrupt,
+                 "the log begins at entry " + std::to_string(first) +
+                     " and there is no good snapshot of what came before",
+                 "log"};
   }
   return fold_log(store, log.id, nullptr, std::nullopt, options);
 }

@@ -46,20 +46,24 @@ Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const st
 
 /// Folds entries after the fold's position, up to `through` (or the end of the log). A change of
 /// ranker with `history: replay` is met by folding the log again from its beginning.
-/// FAILS: as Fold::apply and Store::read
+/// FAILS: as Fold::apply and Store::read; as beginning_dropped (also where entries that are still
+/// to be folded are dropped meanwhile)
 Result<void> fold_forward(const LogView& store, LogId log, std::optional<Position> through,
                           Folded& folded, const FoldOptions& options);
 
 /// Folds a log from its first entry on, up to `through` (or its end), perhaps with another ranker.
-/// FAILS: kNotFound (no entries), kCorrupt (the log's beginning is no longer there), and as above
+/// FAILS: kNotFound (no entries), kCorrupt (it does not begin as a log does), and as above
 Result<Folded> fold_log(const LogView& store, LogId log, const RankerChoice* choice,
                         std::optional<Position> through, const FoldOptions& options);
 
 /// RETURNS: whether the log can be folded from its beginning: retention has dropped nothing.
 bool keeps_whole_log(const LogView& store, LogId log);
+/// What is wrong where it cannot: kConflict.
+Error beginning_dropped();
 
 /// The newest good snapshot and the tail of the log; a damaged one is named through `warn` and the
-/// one before it taken; without any, the whole log. FAILS: as fold_log
+/// one before it taken; without any, the whole log. FAILS: as fold_log, but for kCorrupt where
+/// neither the log's beginning nor a good snapshot is there
 Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions& options);
 
 }  // namespace hindsight

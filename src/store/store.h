@@ -31,8 +31,9 @@
 
 namespace hindsight {
 
-/// A place in one log. The engine relies on order only: later entries have greater positions. 0 is
-/// before the first entry. Positions may have gaps.
+/// A place in one log. The engine relies on order only: later entries have greater positions. A
+/// log's first entry is at 1, and 0 is before it. Behind it positions may have gaps, but not where
+/// the beginning was dropped: what is first then follows right behind what is gone.
 using Position = std::uint64_t;
 
 /// Names a log for ever: a collection that is deleted and made again has another log.

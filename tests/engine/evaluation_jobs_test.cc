@@ -34,7 +34,7 @@ class GatedView final : public LogView {
   Result<std::vector<LogInfo>> logs() const override { return inner_.logs(); }
   Result<std::vector<LogEntry>> read(LogId log, Position after,
                                      std::size_t max_entries) const override {
-    if (after > 0) {  // the first entry alone is read before a job begins
+    if (after > 0) {  // a job has begun with the first entry
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return open_; });
     }
@@ -175,7 +175,20 @@ TEST_F(EvaluationJobsTest, ALogWithoutItsBeginningIsRefused) {
   const auto refused = jobs.start(log.log(), random);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
-  EXPECT_NE(refused.error().message.find("beginning of the log"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("retain_days"), std::string::npos);
+}
+
+TEST_F(EvaluationJobsTest, ALogWhoseBeginningIsDroppedMeanwhileFailsTheJobAndSaysWhy) {
+  view.shut();
+  EvaluationJobs jobs(view, 1 << 20);
+  ASSERT_TRUE(jobs.start(log.log(), random).ok());
+  ASSERT_TRUE(log.store().truncate_before(log.log(), 6).ok());
+  view.open();
+  const EvaluationJob job = wait(jobs);
+  EXPECT_EQ(job.state, State::kFailed) << "and does not tell of half a log";
+  ASSERT_TRUE(job.error);
+  EXPECT_EQ(job.error->code, ErrorCode::kConflict);
+  EXPECT_NE(job.error->message.find("retain_days"), std::string::npos);
 }
 
 TEST_F(EvaluationJobsTest, ADamagedLogFailsTheJobAndSaysWhy) {

@@ -386,5 +386,22 @@ TEST(Retention, OldEventsGoOnceTwoSnapshotsAreNewer) {
   EXPECT_TRUE(world.put("books", other).ok());
 }
 
+TEST(Retention, ALogWithoutItsBeginningIsNotFoldedAsIfItWereWhole) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  play(world, 5);
+  const LogId log = world.store().logs()->front().id;
+  CollectionPatch patch;
+  patch.retain_days = 2;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  // What begins now with a change of settings looks much like the making of a collection.
+  ASSERT_TRUE(world.store().truncate_before(log, *world.store().head(log)).ok());
+  EXPECT_FALSE(keeps_whole_log(world.store(), log));
+  const auto folded = fold_log(world.store(), log, nullptr, std::nullopt, FoldOptions{});
+  ASSERT_FALSE(folded.ok());
+  EXPECT_EQ(folded.error().code, ErrorCode::kConflict);
+  EXPECT_NE(folded.error().message.find("retain_days"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hindsight
