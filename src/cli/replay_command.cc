@@ -153,8 +153,10 @@ void print(const char* name, const PolicyEstimate& estimate) {
     fmt::print("{:<14} {} self-normalised, {} inverse propensity; {} as logged\n", name,
                with_interval(*estimate.self_normalised),
                with_interval(*estimate.inverse_propensity), with_interval(*estimate.logged));
-    fmt::print("{:<14} {} decisions, worth {:.1f}; largest weight {:.4g}\n", "", estimate.decisions,
-               estimate.effective_sample_size, estimate.max_weight);
+    fmt::print(
+        "{:<14} {} decisions, worth {:.1f}, {} rewarded; mean weight {:.4g}, largest {:.4g}\n", "",
+        estimate.decisions, estimate.effective_sample_size, estimate.rewarded, estimate.mean_weight,
+        estimate.max_weight);
     if (estimate.support == Support::kWeak) {
       fmt::print("{:<14} weak support: {}\n", "", estimate.reason);
     }
@@ -171,6 +173,10 @@ void print(const Evaluation& evaluation) {
   } else if (cost.impossible > 0) {
     fmt::print("replay cost    infinite: {} of {} clicks on items that it would never put first\n",
                cost.impossible, cost.clicks);
+  }
+  if (evaluation.open_decisions > 0) {
+    fmt::print("open           {} of {} decisions, whose clicks may still come\n",
+               evaluation.open_decisions, evaluation.decisions);
   }
   print("first click", evaluation.first_click);
   print("NDCG", evaluation.ndcg);

@@ -29,6 +29,7 @@ void OffPolicyEstimator::add(double weight, double reward) {
   const double earned = weight * reward;
   logged_.add(reward);
   weighted_.add(earned);
+  weight_.add(weight);
   rewarded_ += earned != 0.0 ? 1 : 0;
   max_weight_ = std::max(max_weight_, weight);
   weights_ += weight;
@@ -38,8 +39,9 @@ void OffPolicyEstimator::add(double weight, double reward) {
   rewards_ += earned;
 }
 
-double OffPolicyEstimator::mean_weight() const {
-  return count() == 0 ? 0.0 : weights_ / static_cast<double>(count());
+bool OffPolicyEstimator::misses_choices() const {
+  const std::optional<double> error = weight_.standard_error();
+  return error && mean_weight() < kLowMeanWeight && 1.0 - mean_weight() > kClearErrors * *error;
 }
 
 double OffPolicyEstimator::effective_sample_size() const {

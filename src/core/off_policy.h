@@ -47,6 +47,10 @@ std::optional<double> importance_weight(double log_target, double log_logged);
 
 /// Below this effective sample size a normal interval is not to be trusted.
 inline constexpr double kFewEffective = 30.0;
+/// A mean weight below this, and below 1 by more than so many standard errors, is no chance: what
+/// the target prefers was not tried, and no interval knows about it.
+inline constexpr double kLowMeanWeight = 0.9;
+inline constexpr double kClearErrors = 4.0;
 
 class OffPolicyEstimator {
  public:
@@ -58,7 +62,10 @@ class OffPolicyEstimator {
   std::uint64_t rewarded() const { return rewarded_; }
   double max_weight() const { return max_weight_; }
   /// Its expectation is 1 where the log supports the target.
-  double mean_weight() const;
+  double mean_weight() const { return weight_.value(); }
+  /// The mean weight is clearly low (see above): the target would often have done what the logging
+  /// policy did not do. Weights that are all the same have no error.
+  bool misses_choices() const;
   /// 0 where all weights are.
   double effective_sample_size() const;
 
@@ -71,6 +78,7 @@ class OffPolicyEstimator {
  private:
   Mean logged_;    // of r
   Mean weighted_;  // of w r
+  Mean weight_;    // of w
   std::uint64_t rewarded_ = 0;
   double max_weight_ = 0.0;
   double weights_ = 0.0;           // sum of w

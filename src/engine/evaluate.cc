@@ -325,6 +325,11 @@ PolicyEstimate conclude(const Tally& tally) {
   if (out.effective_sample_size < kFewEffective) {
     out.support = Support::kWeak;
     out.reason = "the weights are so uneven that the decisions tell as much as fewer than 30 would";
+  } else if (estimator.misses_choices()) {
+    out.support = Support::kWeak;
+    out.reason =
+        "the mean weight is clearly below 1: the ranker would often have chosen what the decisions "
+        "never tried, and what that would have earned is in no estimate or interval";
   } else if (out.rewarded < kFewRewarded) {
     out.support = Support::kWeak;
     out.reason = "fewer than 10 of the decisions earned anything";

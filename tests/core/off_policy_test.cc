@@ -201,6 +201,27 @@ TEST(OffPolicy, TheLoggedPolicyItselfIsItsMean) {
   EXPECT_EQ(estimator.rewarded(), 4U);
 }
 
+TEST(OffPolicy, AMeanWeightClearlyBelowOneIsNoChance) {
+  const auto misses = [](std::size_t rounds, std::initializer_list<double> weights) {
+    OffPolicyEstimator estimator;
+    for (std::size_t i = 0; i < rounds; ++i) {
+      for (const double weight : weights) {
+        estimator.add(weight, 1.0);
+      }
+    }
+    return estimator.misses_choices();
+  };
+  EXPECT_TRUE(misses(50, {0.25})) << "all the same: no error to hide behind";
+  EXPECT_TRUE(misses(50, {0.2, 0.8}));
+  EXPECT_FALSE(misses(50, {1.0}));
+  EXPECT_FALSE(misses(50, {0.2, 1.8}));
+  EXPECT_FALSE(misses(50, {2.0})) << "above 1";
+  EXPECT_FALSE(misses(50, {0.92})) << "little is missing";
+  EXPECT_FALSE(misses(3, {0.0, 1.4})) << "may be chance";
+  EXPECT_FALSE(misses(1, {0.25})) << "one decision has no error";
+  EXPECT_FALSE(misses(0, {}));
+}
+
 TEST(OffPolicy, NothingLoggedHasNoInterval) {
   OffPolicyEstimator estimator;
   EXPECT_FALSE(estimator.self_normalised());

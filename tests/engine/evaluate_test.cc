@@ -252,8 +252,10 @@ TEST(Evaluate, FewDecisionsAreWeakSupport) {
     log.click(log.decide(log.drawn(kLogged, {0, 1})), 0);
   }
   EXPECT_EQ(evaluated(log, "random").first_click.support, Support::kWeak);
+  // About as often as they are drawn.
   for (int i = 0; i < 60; ++i) {
-    log.click(log.decide(log.drawn(kLogged, {2, 1})), 2);
+    const std::uint32_t first = i < 33 ? 2 : i < 46 ? 3 : 1;
+    log.click(log.decide(log.drawn(kLogged, {first, 0})), first);
   }
   EXPECT_EQ(evaluated(log, "random").first_click.support, Support::kEnough);
   WrittenLog quiet(kItems);
@@ -261,6 +263,25 @@ TEST(Evaluate, FewDecisionsAreWeakSupport) {
     quiet.decide(quiet.drawn(kLogged, {0, 1}));
   }
   EXPECT_EQ(evaluated(quiet, "random").first_click.support, Support::kWeak) << "no clicks";
+}
+
+TEST(Evaluate, ALogThatNeverTriedWhatTheRankerPrefersIsWeakSupport) {
+  WrittenLog log(kItems);
+  for (int i = 0; i < 300; ++i) {
+    const DecisionId id =
+        log.decide(log.drawn({40.0, 0.0, 0.0, 0.0}, {0, 1 + static_cast<std::uint32_t>(i) % 3}));
+    if (i % 4 != 0) {
+      log.click(id, 0);
+    }
+  }
+  const Evaluation said = evaluated(log, "random");
+  for (const PolicyEstimate& estimate : {said.first_click, said.ndcg}) {
+    EXPECT_NEAR(estimate.mean_weight, 0.25, 1e-9);
+    EXPECT_NEAR(estimate.effective_sample_size, 300.0, 1e-6) << "which tells nothing here";
+    EXPECT_EQ(estimate.support, Support::kWeak);
+    EXPECT_NE(estimate.reason.find("mean weight"), std::string::npos) << estimate.reason;
+    EXPECT_TRUE(estimate.self_normalised) << "the figures are there";
+  }
 }
 
 // ---- What is left out, and why.

@@ -139,7 +139,8 @@ class Evaluate(unittest.TestCase):
         self.visit("people", "random", 20)
         done = subprocess.run([PROGRAM, "replay", str(self.folder), "--collection", "people", "--ranker",
                                "greedy-klrank"], capture_output=True, text=True, check=True)
-        for words in ("replay cost    infinite", "first click", "NDCG", "largest weight", "model hash"):
+        for words in ("replay cost    infinite", "first click", "NDCG", "rewarded; mean weight", "model hash",
+                      "open           20 of 20 decisions"):
             self.assertIn(words, done.stdout)
         for flags, words in ((["--json"], "--ranker"), (["--json", "--regret", "--ranker", "klrank"], "does not go with --json"),
                              (["--regret"], "random books no K-L cost")):
