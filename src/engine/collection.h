@@ -211,7 +211,8 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::optional<Error> failure_;
   Position first_kept_ = 0;           // of the log's entries
   std::uint64_t learned_clicks_ = 0;  // by the ranker that serves now
-  std::uint64_t tried_clicks_ = 0;    // when measuring was last tried,
+  std::uint64_t tried_era_ = 0;       // when measuring was last tried,
+  std::uint64_t tried_clicks_ = 0;
   std::int64_t tried_ms_ = 0;         // in vain perhaps
   mutable std::mutex hash_mutex_;
   mutable Position hash_position_ = 0;

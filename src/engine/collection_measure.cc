@@ -53,7 +53,7 @@ void Collection::measure_if_due() {
       clicks = stats_.measured->cost->clicks;
       time_ms = stats_.measured->time_ms;
     }
-    if (tried_clicks_ <= learned_clicks_) {  // else it was tried in an era that is over
+    if (tried_era_ == stats_.era) {
       clicks = std::max(clicks, tried_clicks_);
       time_ms = std::max(time_ms, tried_ms_);
     }
@@ -75,6 +75,7 @@ std::optional<Collection::Measuring> Collection::begin_measuring() {
       fold_->sample().seen() == 0) {
     return std::nullopt;
   }
+  tried_era_ = fold_->era();
   tried_clicks_ = fold_->sample().seen();
   tried_ms_ = shared_.options.clock();
   return Measuring{.point = fold_->point(model),

@@ -254,6 +254,18 @@ TEST_P(Regret, EveryEraHasItsOwn) {
   }
 }
 
+TEST_P(Regret, ARankerThatReplaysAsManyClicksIsMeasuredBeforeTheNext) {
+  Library library(GetParam());
+  ASSERT_TRUE(library.make());
+  library.play(60);
+  const CollectionStats before = library.measure();
+  library.change_alpha(1.0, History::kReplay);
+  const CollectionStats after = library.measure();
+  EXPECT_EQ(after.regret->clicks, before.regret->clicks);
+  EXPECT_EQ(after.era, 1U);
+  expect_figures(after, library.ledger());
+}
+
 TEST_P(Regret, HistoryTellsTheCostsClickByClick) {
   Library library(GetParam());
   ASSERT_TRUE(library.make());
