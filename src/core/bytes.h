@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,12 @@ concept Scalar = std::is_arithmetic_v<T>;
 
 class ByteWriter {
  public:
+  using Sink = std::function<void(std::span<const std::byte>)>;
+
+  ByteWriter() = default;
+  /// Keeps nothing: what is put goes to `sink`, in pieces, and the last of it with flush().
+  explicit ByteWriter(Sink sink);
+
   template <Scalar T>
   void put(T value) {
     put_raw(std::as_bytes(std::span(&value, 1)));
@@ -61,13 +68,10 @@ class ByteWriter {
     put(std::span<const T>(values));
   }
 
-  void put_raw(std::span<const std::byte> raw) {
-    if (!raw.empty()) {
-      const std::size_t size = bytes_.size();
-      bytes_.resize(size + raw.size());
-      std::memcpy(bytes_.data() + size, raw.data(), raw.size());
-    }
-  }
+  void put_raw(std::span<const std::byte> raw);
+
+  /// REQUIRES: there is a sink
+  void flush();
 
   /// Makes room for `size` bytes at once.
   void reserve(std::size_t size) { bytes_.reserve(size); }
@@ -76,6 +80,7 @@ class ByteWriter {
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
+  Sink sink_;
   std::vector<std::byte> bytes_;
 };
 

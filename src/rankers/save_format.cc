@@ -94,10 +94,16 @@ Result<std::unique_ptr<Ranker>> load_ranker(std::span<const std::byte> bytes) {
 }
 
 std::string model_hash(const Ranker& ranker) {
-  ByteWriter out;
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  // Piece by piece: memory for the whole would cost more time than the hash.
+  ByteWriter out([&state](std::span<const std::byte> piece) {
+    XXH3_128bits_update(&state, piece.data(), piece.size());
+  });
   ranker.save(out);
+  out.flush();
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(out.bytes().data(), out.bytes().size()));
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
   constexpr const char* kHex = "0123456789abcdef";
   std::string text;
   for (const unsigned char byte : canonical.digest) {

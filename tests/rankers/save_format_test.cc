@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "hindsight/registry.h"
@@ -30,6 +31,31 @@ TEST(SaveFormat, BringsBackEveryRankerWithItsParameters) {
     EXPECT_EQ((*after)->params(), *check_params(info, {}));
     EXPECT_EQ((*after)->params(), before->params());
     EXPECT_EQ(model_hash(**after), model_hash(*before));
+  }
+}
+
+TEST(SaveFormat, WhatIsHandedOnInPiecesIsWhatWouldBeKept) {
+  for (const std::size_t size : {1U, 7U, 1'000U, 40'000U, 100'000U}) {
+    std::vector<std::byte> pieces;
+    std::size_t largest = 0;
+    ByteWriter in_pieces([&](std::span<const std::byte> piece) {
+      pieces.insert(pieces.end(), piece.begin(), piece.end());
+      largest = std::max(largest, piece.size());
+    });
+    ByteWriter whole;
+    for (std::uint32_t i = 0; i < 30'000; ++i) {
+      in_pieces.put(i);
+      whole.put(i);
+      if (i % 10'000 == 5) {
+        const std::vector<std::uint8_t> values(size, static_cast<std::uint8_t>(i));
+        in_pieces.put(values);
+        whole.put(values);
+      }
+    }
+    in_pieces.flush();
+    EXPECT_EQ(pieces, whole.bytes());
+    EXPECT_TRUE(in_pieces.bytes().empty());
+    EXPECT_LE(largest, std::max<std::size_t>(size, 100'000)) << "the whole was kept";
   }
 }
 
