@@ -14,6 +14,7 @@
 #include "src/core/check.h"
 #include "src/engine/collection.h"
 #include "src/engine/evaluation_jobs.h"
+#include "src/engine/looks.h"
 
 namespace hindsight {
 namespace {
@@ -36,7 +37,8 @@ class LocalEngine final : public Engine {
  public:
   LocalEngine(Store& store, EngineOptions options)
       : shared_(store, std::move(options)),
-        evaluations_(store, shared_.options.decision_cache_bytes) {}
+        evaluations_(store, shared_.options.decision_cache_bytes),
+        looks_(shared_.options.max_looks) {}
 
   ~LocalEngine() override {
     {
@@ -47,6 +49,7 @@ class LocalEngine final : public Engine {
     if (timer_.joinable()) {
       timer_.join();
     }
+    looks_.stop();
     shared_.pace.stop();
     shared_.insight.stop();
     evaluations_.stop();
@@ -129,6 +132,8 @@ class LocalEngine final : public Engine {
       done(std::move(dropped));
     });
   }
+
+  void look(std::string_view name, Callback<void> at) override { looks_.post(name, std::move(at)); }
 
   void add_items(std::string_view name, std::vector<ItemInput> items,
                  Callback<ItemsReply> done) override {
@@ -377,6 +382,7 @@ class LocalEngine final : public Engine {
   mutable std::shared_mutex mutex_;
   Map collections_;
   std::set<std::string> deleting_;  // names whose logs are still there
+  Looks looks_;
 
   std::atomic<bool> failure_told_{false};
   std::mutex timer_mutex_;

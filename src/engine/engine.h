@@ -45,6 +45,8 @@ struct EngineOptions {
   /// Events of a collection that may be on their way through log and learner; while there are more,
   /// rank, click and add_items fail with kOverloaded.
   std::uint64_t max_backlog = 100'000;
+  /// Looks of a collection that may wait; more fail with kOverloaded.
+  std::size_t max_looks = 64;
   /// The share of one core that looking for the best fixed policy in hindsight may take; 0: none.
   double insight_share = 0.1;
   std::size_t insight_clicks = 50'000;        // of more clicks it looks at a sample, up to 50,000
@@ -79,6 +81,13 @@ class Engine {
   /// FAILS: kNotFound, kIo
   virtual void delete_collection(std::string_view name, Callback<void> done) = 0;
 
+  /// Calls `at` on a thread of the engine that has time: what is marked with (look) below may take
+  /// long, for it goes through much of a model or of a log, or waits for a learner, and is asked
+  /// for there by whoever has others to serve. Collections take turns; what one is asked is
+  /// answered in order. An exception must not leave `at`. FAILS: kOverloaded (max_looks of this
+  /// collection wait already; the engine is closing)
+  virtual void look(std::string_view collection, Callback<void> at) = 0;
+
   // Items.
   /// Adds items, or replaces topics, features and links of those that are there. All or none.
   virtual void add_items(std::string_view collection, std::vector<ItemInput> items,
@@ -86,15 +95,15 @@ class Engine {
   virtual void remove_item(std::string_view collection, std::string_view id,
                            Callback<void> done) = 0;
   virtual Result<ItemView> item(std::string_view collection, std::string_view id) const = 0;
-  /// REQUIRES: 1 <= limit <= 1000
+  /// (look) REQUIRES: 1 <= limit <= 1000
   virtual Result<ItemPage> items(std::string_view collection, std::string_view cursor,
                                  std::size_t limit) const = 0;
-  /// RETURNS: the items with the highest scores, highest first; of equal ones the older.
+  /// (look) RETURNS: the items with the highest scores, highest first; of equal ones the older.
   /// REQUIRES: 1 <= limit <= 1000. FAILS: kTooLarge (more items than max_scan)
   virtual Result<ItemPage> top_items(std::string_view collection, std::size_t limit) const = 0;
 
   /// What the score of an item is made of, for a request of the given topic (or of the whole
-  /// library), session and group; other fields are not looked at. Nothing is logged.
+  /// library), session and group; other fields are not looked at. Nothing is logged. (look)
   /// FAILS: kNotFound, kUnknownItem (also of a topic that the item does not have), kTooLarge
   virtual Result<Explanation> explain(std::string_view collection, std::string_view id,
                                       const RankInput& wish) const = 0;
@@ -105,17 +114,19 @@ class Engine {
                      Callback<ClicksReply> done) = 0;
 
   // What is known.
-  /// Reflects every click acknowledged before the call. `with_hash`: costs a pass over the model.
+  /// Reflects every click acknowledged before the call. `with_hash`: costs a pass over the model,
+  /// which is then not published anew (look).
   virtual Result<CollectionStats> stats(std::string_view collection, bool with_hash) const = 0;
   /// RETURNS: up to `points` moments in the life of the collection, in order, the last one of now.
-  /// FAILS: kNotFound. REQUIRES: points > 0
+  /// (look) FAILS: kNotFound. REQUIRES: points > 0
   virtual Result<std::vector<CurvePoint>> history(std::string_view collection,
                                                   std::size_t points) const = 0;
+  /// (look)
   virtual Result<DecisionView> decision(std::string_view collection,
                                         std::string_view decision) const = 0;
   /// RETURNS: the last decisions before a position of the log, newest first; fewer than `limit`
   /// where the log's last few thousand events before it have no more. What was clicked is told as
-  /// far as it is remembered, or stands in the same part of the log. FAILS: kCorrupt, kIo
+  /// far as it is remembered, or stands in the same part of the log. (look) FAILS: kCorrupt, kIo
   virtual Result<std::vector<DecisionView>> decisions(std::string_view collection, Position before,
                                                       std::size_t limit) const = 0;
 

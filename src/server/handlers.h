@@ -1,7 +1,8 @@
 // One function per route: reads the request, asks the engine, writes the answer.
 //
 // A handler is called after the key was checked. It answers once through call.reply, perhaps later
-// and from another thread; once it has answered, the request's views are gone.
+// and from another thread; once it has answered, the request's views are gone. What takes the
+// engine long is asked for by answer_look, for a thread of the server has other connections, too.
 //
 // Thread-safety: every function may be called from any thread.
 
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "src/engine/engine.h"
 #include "src/server/http.h"
@@ -36,6 +38,18 @@ struct ApiCall {
   std::shared_ptr<const Principal> principal;  // null on public routes
   std::shared_ptr<Reply> reply;
 };
+
+/// Answers with format(ask(engine, collection)), which the engine calls when it has time.
+template <class Ask, class Format>
+void answer_look(const ApiCall& call, Ask ask, Format format) {
+  call.api.engine.look(call.collection, [&engine = std::as_const(call.api.engine),
+                                         name = call.collection, reply = call.reply,
+                                         ask = std::move(ask), format](const Result<void>& turn) {
+    reply->guard([&] {
+      turn.ok() ? reply->send_result(ask(engine, name), format) : reply->fail(turn.error());
+    });
+  });
+}
 
 // handlers_console.cc
 void handle_front_page(ApiCall& call);

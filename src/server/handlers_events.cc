@@ -93,8 +93,17 @@ void handle_stats(ApiCall& call) {
     call.reply->fail(hash.error());
     return;
   }
-  Result<std::string> stats = current_stats(call.api.engine, call.collection, *hash);
-  stats.ok() ? call.reply->send_json(*std::move(stats)) : call.reply->fail(stats.error());
+  const auto as_it_is = [](std::string stats) { return stats; };
+  if (!*hash) {
+    call.reply->send_result(current_stats(call.api.engine, call.collection, false), as_it_is);
+    return;
+  }
+  answer_look(
+      call,
+      [](const Engine& engine, const std::string& collection) {
+        return current_stats(engine, collection, true);
+      },
+      as_it_is);
 }
 
 void handle_history(ApiCall& call) {
@@ -103,7 +112,12 @@ void handle_history(ApiCall& call) {
     call.reply->fail(points.error());
     return;
   }
-  call.reply->send_result(call.api.engine.history(call.collection, *points), history_json);
+  answer_look(
+      call,
+      [points = *points](const Engine& engine, const std::string& collection) {
+        return engine.history(collection, points);
+      },
+      history_json);
 }
 
 void handle_stream(ApiCall& call) {
@@ -132,8 +146,12 @@ void handle_list_decisions(ApiCall& call) {
     call.reply->fail(wish.error());
     return;
   }
-  call.reply->send_result(call.api.engine.decisions(call.collection, wish->before, wish->limit),
-                          decisions_json);
+  answer_look(
+      call,
+      [wish = *wish](const Engine& engine, const std::string& collection) {
+        return engine.decisions(collection, wish.before, wish.limit);
+      },
+      decisions_json);
 }
 
 void handle_get_decision(ApiCall& call) {
@@ -141,7 +159,12 @@ void handle_get_decision(ApiCall& call) {
     call.reply->fail(checked.error());
     return;
   }
-  call.reply->send_result(call.api.engine.decision(call.collection, call.id), decision_json);
+  answer_look(
+      call,
+      [id = call.id](const Engine& engine, const std::string& collection) {
+        return engine.decision(collection, id);
+      },
+      decision_json);
 }
 
 }  // namespace hindsight

@@ -87,15 +87,18 @@ void handle_add_items(ApiCall& call) {
 }
 
 void handle_list_items(ApiCall& call) {
-  const Result<PageWish> wish = parse_page(call.request.query);
+  Result<PageWish> wish = parse_page(call.request.query);
   if (!wish.ok()) {
     call.reply->fail(wish.error());
     return;
   }
-  const Engine& engine = call.api.engine;
-  call.reply->send_result(wish->by_score ? engine.top_items(call.collection, wish->limit)
-                                         : engine.items(call.collection, wish->cursor, wish->limit),
-                          item_page_json);
+  answer_look(
+      call,
+      [wish = *std::move(wish)](const Engine& engine, const std::string& collection) {
+        return wish.by_score ? engine.top_items(collection, wish.limit)
+                             : engine.items(collection, wish.cursor, wish.limit);
+      },
+      item_page_json);
 }
 
 void handle_get_item(ApiCall& call) {
@@ -111,13 +114,17 @@ void handle_explain_item(ApiCall& call) {
     call.reply->fail(checked.error());
     return;
   }
-  const Result<RankInput> wish = parse_explain(call.request.query);
+  Result<RankInput> wish = parse_explain(call.request.query);
   if (!wish.ok()) {
     call.reply->fail(wish.error());
     return;
   }
-  call.reply->send_result(call.api.engine.explain(call.collection, call.id, *wish),
-                          explanation_json);
+  answer_look(
+      call,
+      [id = call.id, wish = *std::move(wish)](const Engine& engine, const std::string& collection) {
+        return engine.explain(collection, id, wish);
+      },
+      explanation_json);
 }
 
 void handle_delete_item(ApiCall& call) {

@@ -116,6 +116,7 @@ TEST_F(ApiTest, StatsCarryTheHashUnlessNotWanted) {
   EXPECT_TRUE(engine.last_with_hash);
   EXPECT_EQ(ask("GET", books("/stats"), {.query = "hash=false"}).at("/model_hash"), "");
   EXPECT_FALSE(engine.last_with_hash);
+  EXPECT_EQ(engine.looks, 1) << "the hash alone takes long";
   EXPECT_EQ(ask("GET", books("/stats"), {.query = "hash=no"}).at("/error/field"), "hash");
 }
 
@@ -337,6 +338,35 @@ TEST_F(ApiTest, AnswersMayComeLaterFromAnotherThread) {
   std::thread([&] { engine.waiting[0](); }).join();
   ASSERT_TRUE(answered().has_value());
   EXPECT_EQ(answered()->at("/items/0/id"), "a");
+}
+
+TEST_F(ApiTest, WhatTakesTheEngineLongIsAskedForWhenItHasTime) {
+  engine.held["books"].items["a"].id = "a";
+  int looks = 0;
+  for (const char* path : {"/items", "/items?sort=score", "/items/a/explain", "/stats", "/history",
+                           "/decisions", "/decisions/d_1"}) {
+    const std::string_view whole = path;
+    const std::size_t mark = std::min(whole.find('?'), whole.size());
+    const Ask wish = {.query = std::string(whole.substr(std::min(mark + 1, whole.size())))};
+    const std::string place = books(std::string(whole.substr(0, mark)));
+    engine.answer_later = true;
+    const int calls = engine.calls;
+    EXPECT_FALSE(ask_now("GET", place, wish).has_value()) << path;
+    EXPECT_EQ(engine.calls, calls) << path << " is not asked for yet";
+    EXPECT_EQ(engine.looks, ++looks) << path;
+    for (const auto& answer_now : std::exchange(engine.waiting, {})) {
+      answer_now();
+    }
+    ASSERT_TRUE(answered().has_value()) << path;
+    EXPECT_EQ(answered()->status, 200) << path;
+    engine.answer_later = false;
+    engine.no_turn = Error{ErrorCode::kOverloaded, "too many", ""};
+    const Answer refused = ask("GET", place, wish);
+    EXPECT_EQ(refused.status, 503) << path;
+    EXPECT_EQ(refused.header("Retry-After"), "1") << path;
+    engine.no_turn.reset();
+    ++looks;
+  }
 }
 
 TEST_F(ApiTest, HealthNeedsNoKeyAndReadinessTellsNoSecrets) {

@@ -35,7 +35,9 @@ class FakeEngine final : public Engine {
   bool answer_later = false;                   // asynchronous calls wait in `waiting`
   std::vector<std::function<void()>> waiting;  // to be run by the test
   std::optional<Error> stopped;                // failure()
-  int calls = 0;                               // of any function that looks at a collection
+  std::optional<Error> no_turn;                // what look() says
+  int looks = 0;
+  int calls = 0;  // of any function that looks at a collection
   std::optional<RankInput> last_rank;
   std::vector<ClickInput> last_clicks;
   CollectionPatch last_patch;
@@ -91,6 +93,11 @@ class FakeEngine final : public Engine {
     }
     held.erase(held.find(name));
     done(Result<void>());
+  }
+
+  void look(std::string_view /*collection*/, Callback<void> at) override {
+    ++looks;
+    finish<void>(no_turn ? Result<void>(*no_turn) : Result<void>(), std::move(at));
   }
 
   void add_items(std::string_view collection, std::vector<ItemInput> items,
