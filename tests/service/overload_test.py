@@ -25,7 +25,7 @@ PROGRAM = sys.argv.pop(1)
 PATIENCE = 300  # seconds; only a guard against hanging
 FLOODERS = int(os.environ.get("HINDSIGHT_FLOODERS", "24"))
 SECONDS = float(os.environ.get("HINDSIGHT_FLOOD_SECONDS", "4"))
-MEMORY = 3 << 30  # generous: a sanitized server takes several times what another does
+MEMORY = int(os.environ.get("HINDSIGHT_MEMORY_MB", "512")) << 20  # of which it takes 100; a sanitized server needs more
 
 
 class Flooder(threading.Thread):
