@@ -124,10 +124,17 @@ void add_key_command(CLI::App& app, int& exit_code) {
                    "For publishable keys: the pages that may use it, e.g. https://shop.example")
       ->type_name("A,B")
       ->check(check_names);
+  adding->footer(
+      "Examples:\n"
+      "  hindsight key add --role rank --collections books,films\n"
+      "  hindsight key add --role publishable --origins https://shop.example");
   adding->callback(run(add));
 
   CLI::App* listing = command->add_subcommand("list", "Show every key's id, role and scope");
   add_data_option(*listing, *options);
+  listing->footer(
+      "Example:\n"
+      "  hindsight key list --data /var/lib/hindsight");
   listing->callback(run(list));
 
   CLI::App* revoking = command->add_subcommand("revoke", "Revoke a key for ever");
@@ -135,6 +142,9 @@ void add_key_command(CLI::App& app, int& exit_code) {
   revoking->add_option("id", options->id, "As `hindsight key list` shows it")
       ->type_name("ID")
       ->required();
+  revoking->footer(
+      "Example:\n"
+      "  hindsight key revoke 1f2e3d4c5b6a");
   revoking->callback(run(revoke));
 
   command->footer(

@@ -82,9 +82,7 @@ Result<ServerConfig> gather(const Options& options, const Environment& variables
     if (options.given.at(setting.name)->count() == 0) {
       continue;
     }
-    const bool is_switch = setting.kind == SettingKind::kSwitch;
-    Result<void> set =
-        set_from_text(config, setting, is_switch ? "true" : options.words.at(setting.name));
+    Result<void> set = set_from_text(config, setting, options.words.at(setting.name));
     if (!set.ok()) {
       return Error{set.error().code, set.error().message, flag_name(setting)};
     }
@@ -201,7 +199,8 @@ void add_settings(CLI::App& command, Options& options) {
     const std::string help(setting.help);
     CLI::Option*& added = options.given[setting.name];
     if (setting.kind == SettingKind::kSwitch) {
-      added = command.add_flag(flag_name(setting), help);
+      // The word is "true" unless one was given, as in --allow-remote=false.
+      added = command.add_flag(flag_name(setting), word, help)->take_last();
     } else {
       added = command.add_option(flag_name(setting), word, help)
                   ->type_name(value_name(setting))
@@ -218,7 +217,8 @@ void add_settings(CLI::App& command, Options& options) {
 void add_serve_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("serve", "Run the server: rank, click, learn, over HTTP");
-  command->add_option("--config", options->config, "TOML file with settings")->type_name("FILE");
+  command->add_option("--config", options->config, "TOML file with settings (HINDSIGHT_CONFIG)")
+      ->type_name("FILE");
   command->add_flag("--demo", options->demo,
                     "Also make a library in which simulated readers search and click");
   command->add_flag("--check-config", options->check_only,

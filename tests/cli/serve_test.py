@@ -242,9 +242,35 @@ class Settings(unittest.TestCase):
             self.assertFalse(pathlib.Path(folder, "first").exists())
             self.assertTrue(pathlib.Path(folder, "second").exists())
 
+    def test_a_switch_that_is_false_on_the_command_line_is_false(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder, "h.toml")
+            for line in ("", "allow_remote = true\n"):
+                config.write_text(line)
+                for env in ({}, {"HINDSIGHT_ALLOW_REMOTE": "true"}):
+                    wide = ("--check-config", "--config", str(config), "--listen", "0.0.0.0:0")
+                    self.assert_refused(*wide, "--allow-remote=false", says="--allow-remote", env=env)
+                    self.assert_refused(*wide, "--allow-remote", "--allow-remote=false", says="--allow-remote", env=env)
+                    for flag in ("--allow-remote", "--allow-remote=true"):
+                        done = run("serve", *wide, flag, env={**os.environ, **env})
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_refused("--allow-remote=maybe", says="--allow-remote")
+
+    def test_a_lost_end_is_not_accepted_by_a_switch_that_is_false(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Server(folder + "/data") as server:
+                self.assertEqual(server.stop(), 0)
+            pathlib.Path(folder, "data", "high-water").unlink()
+            cut = ("--data", folder + "/data", "--listen", "127.0.0.1:0")
+            self.assert_refused(*cut, "--accept-lost-end=false", says="high-water",
+                                env={"HINDSIGHT_ACCEPT_LOST_END": "true"})
+            with Server(folder + "/data", "--accept-lost-end=true") as server:
+                self.assertEqual(server.stop(), 0)
+
     def test_help_lists_every_setting(self):
         text = run("serve", "--help").stdout
-        for word in ("--data DIR", "--listen ADDR", "--allow-remote", "--config FILE", "Examples:"):
+        for word in ("--data DIR", "--listen ADDR", "--allow-remote", "--config FILE", "HINDSIGHT_CONFIG",
+                     "Examples:"):
             self.assertIn(word, text)
 
 
@@ -273,6 +299,14 @@ class Keys(unittest.TestCase):
         self.assertNotIn(secret, before)
         self.assertEqual(self.key("revoke", name).returncode, 0)
         self.assertEqual(self.key("list").stdout.count(time.strftime("%Y-%m-%d", time.gmtime())), 2)
+
+    def test_each_command_of_keys_has_examples_of_its_own(self):
+        for command in ("add", "list", "revoke"):
+            shown = run("key", command, "--help").stdout.split("Example")[1]
+            examples = [line.strip() for line in shown.splitlines()[1:] if line.strip()]
+            self.assertGreater(len(examples), 0)
+            for example in examples:
+                self.assertTrue(example.startswith(f"hindsight key {command}"), example)
 
     def test_mistakes_are_usage_errors_on_one_line(self):
         self.key("add", "--role", "admin")
