@@ -140,12 +140,18 @@ Result<void> replace_file(const std::filesystem::path& path, std::span<const std
   return sync_folder(folder_of(path));
 }
 
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path, Links links) {
+  // Opening a pipe would wait for somebody to write to it.
+  const int strict = links == Links::kRefuse ? O_NOFOLLOW | O_NONBLOCK : 0;
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | strict));
   if (fd.get() < 0 || fails_in_test(FileStep::kOpen)) {
     Error error = failed("cannot read", path);
     error.code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
     return error;
+  }
+  struct stat info {};
+  if (links == Links::kRefuse && (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode))) {
+    return Error{ErrorCode::kIo, path.string() + " is no plain file", ""};
   }
   std::vector<std::byte> bytes;
   std::size_t used = 0;

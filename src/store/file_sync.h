@@ -38,8 +38,13 @@ void give_to_owner_of_folder(int fd, const std::filesystem::path& path);
 Result<void> replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                           const std::function<void()>& before_rename = {});
 
-/// RETURNS: all bytes of a file. FAILS: kNotFound, kIo
-Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+enum class Links : std::uint8_t { kFollow, kRefuse };
+
+/// RETURNS: all bytes of a file. With Links::kRefuse only those of a plain file that the path
+/// itself names: for whoever may read more than those who can write to its folder. FAILS:
+/// kNotFound, kIo
+Result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
+                                         Links links = Links::kFollow);
 
 /// Writes all bytes at this place of an open file. RETURNS: false with errno set where it cannot.
 bool write_at(int fd, std::span<const std::byte> bytes, std::uint64_t at);

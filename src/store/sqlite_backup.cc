@@ -29,9 +29,10 @@ struct CloseBackup {
   void operator()(sqlite3_backup* backup) const { sqlite3_backup_finish(backup); }
 };
 
-/// Copies a file that is only ever replaced as a whole. RETURNS: whether it was there.
+/// Copies a file that is only ever replaced as a whole. RETURNS: whether it was there. Whoever owns
+/// the folder must not have root copy what the owner may not read.
 Result<bool> copy_if_there(const fs::path& from, const fs::path& to) {
-  const Result<std::vector<std::byte>> bytes = read_file(from);
+  const Result<std::vector<std::byte>> bytes = read_file(from, Links::kRefuse);
   if (!bytes.ok()) {
     return bytes.error().code == ErrorCode::kNotFound ? Result<bool>(false)
                                                       : Result<bool>(bytes.error());
@@ -40,10 +41,21 @@ Result<bool> copy_if_there(const fs::path& from, const fs::path& to) {
   return true;
 }
 
+/// RETURNS: the place without links, "." and a slash at its end, so that a name can be made of it.
+Result<fs::path> plain_place(const fs::path& to) {
+  std::error_code code;
+  const fs::path plain = fs::weakly_canonical(fs::absolute(to), code);
+  if (code) {
+    return Error{ErrorCode::kIo, "cannot find " + to.string() + ": " + code.message(), "--to"};
+  }
+  return plain.has_filename() ? plain : plain.parent_path();
+}
+
 class Backup {
  public:
-  explicit Backup(const BackupOptions& options)
-      : options_(options), part_(options.to.string() + ".part") {}
+  /// REQUIRES: `to` as plain_place() gives it
+  Backup(const BackupOptions& options, fs::path to)
+      : options_(options), to_(std::move(to)), part_(to_.string() + ".part") {}
 
   Result<BackupReport> run() {
     HINDSIGHT_RETURN_IF_ERROR(check_places());
@@ -58,11 +70,10 @@ class Backup {
     // The mark last: without it, what is there is no store that opens.
     HINDSIGHT_RETURN_IF_ERROR(finish_copy());
     at_point("before_backup_rename");
-    if (::rename(part_.c_str(), options_.to.c_str()) != 0) {
-      return failed("cannot rename " + part_.string() + " to " + options_.to.string());
+    if (::rename(part_.c_str(), to_.c_str()) != 0) {
+      return failed("cannot rename " + part_.string() + " to " + to_.string());
     }
-    const fs::path parent = options_.to.parent_path();
-    HINDSIGHT_RETURN_IF_ERROR(sync_folder(parent.empty() ? "." : parent));
+    HINDSIGHT_RETURN_IF_ERROR(sync_folder(to_.parent_path()));
     return report_;
   }
 
@@ -83,10 +94,9 @@ class Backup {
       return Error{ErrorCode::kConflict,
                    part_.string() + " is left from a backup that did not end; delete it", "--to"};
     }
-    if (fs::exists(options_.to, code) &&
-        !(fs::is_directory(options_.to, code) && fs::is_empty(options_.to, code))) {
+    if (fs::exists(to_, code) && !(fs::is_directory(to_, code) && fs::is_empty(to_, code))) {
       return Error{ErrorCode::kConflict,
-                   options_.to.string() + " is there and not empty; choose another place", "--to"};
+                   to_.string() + " is there and not empty; choose another place", "--to"};
     }
     if (!fs::exists(database_file(options_.from), code)) {
       return Error{ErrorCode::kNotFound,
@@ -165,22 +175,33 @@ class Backup {
     }
   }
 
-  /// Skips epochs, and writes the mark that fits the copy.
+  /// Skips epochs, writes the mark that fits the copy, and leaves the database in one file.
   Result<void> finish_copy() {
     Progress progress = source_.progress;
     progress.epoch += planted(Fault::kCopyWithoutEpochs) ? 0 : kSkipped;
     progress.next_log += kSkipped;
     progress.commits += 1;
     HINDSIGHT_RETURN_IF_ERROR(copy_.exec("PRAGMA synchronous = FULL"));
-    HINDSIGHT_ASSIGN_OR_RETURN(Statement save, prepare_save_progress(copy_));
-    HINDSIGHT_RETURN_IF_ERROR(save_progress(save, progress));
+    {
+      HINDSIGHT_ASSIGN_OR_RETURN(Statement save, prepare_save_progress(copy_));
+      HINDSIGHT_RETURN_IF_ERROR(save_progress(save, progress));
+    }
+    const int code = sqlite3_wal_checkpoint_v2(copy_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
+                                               nullptr, nullptr);
+    if (code != SQLITE_OK) {
+      return sqlite_error(code, copy_.file(), "cannot checkpoint");
+    }
+    // Nothing is left for it to do when it closes, but to remove the write-ahead log.
+    sqlite3_db_config(copy_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+    copy_ = Db();
     HINDSIGHT_RETURN_IF_ERROR(sync_file(database_file(part_)));
     HighWater mark(mark_file(part_), {});
     return mark.create(mark_of(source_.meta, progress));
   }
 
   const BackupOptions& options_;
-  fs::path part_;
+  const fs::path to_;
+  const fs::path part_;
   OpenedStore source_;
   Db copy_;
   BackupReport report_;
@@ -189,7 +210,8 @@ class Backup {
 }  // namespace
 
 Result<BackupReport> backup_sqlite_store(const BackupOptions& options) {
-  return Backup(options).run();
+  HINDSIGHT_ASSIGN_OR_RETURN(fs::path to, plain_place(options.to));
+  return Backup(options, std::move(to)).run();
 }
 
 }  // namespace hindsight

@@ -4,6 +4,8 @@
 // TO.part and becomes TO by its last step: one that was cut short never bears the name of a whole
 // one. It is a data folder like any other; to restore it is to copy it back.
 //
+// Of the database there is one file: hindsight.db and high-water are a store.
+//
 // The original goes on, and hands out decision ids that the copy does not know of. So the copy
 // skips some epochs: a server that is started on it never issues an id again.
 //
@@ -39,8 +41,9 @@ struct BackupReport {
   std::uint64_t snapshots = 0;
 };
 
-/// FAILS: kNotFound (no store there), kConflict (`to` or TO.part is there; an older version; no
-/// snapshot fits the log), kNewerVersion, kCorrupt, kIo
+/// A store of an older version is copied as it is, for the program that wrote it or a newer one.
+/// FAILS: kNotFound (no store there), kConflict (`to` or TO.part is there; never started; no
+/// snapshot fits the log), kNewerVersion, kCorrupt, kIo (also for a file that is a link)
 Result<BackupReport> backup_sqlite_store(const BackupOptions& options);
 
 }  // namespace hindsight

@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from service import Service, check_folder, replayed_hash  # noqa: E402
+from hindsight_client import HindsightError  # noqa: E402
 from ledger import Caller, Ledger  # noqa: E402
 
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
@@ -106,6 +107,33 @@ class Backup(unittest.TestCase):
         self.assertEqual(service.stop(), 0)
         self.assertEqual(replayed_hash(PROGRAM, restored), stats["model_hash"])
         shutil.rmtree(restored)
+
+    def test_a_restore_with_the_keys_of_the_folder_moved_away_brings_no_revoked_key_back(self):
+        service = self.start_with_books()
+
+        def key(*arguments):
+            done = subprocess.run([PROGRAM, "key", *arguments, "--data", self.folder], capture_output=True, text=True,
+                                  timeout=60, check=True)
+            return done.stdout.splitlines()[-1]
+
+        revoked = key("add", "--role", "read")
+        target = self.top / "copy"
+        self.assertEqual(backup(self.folder, target).returncode, 0)
+        key("revoke", revoked.split("_")[1])
+        made = key("add", "--role", "read")
+        service.stop()
+        before = self.top / "before"
+        self.folder.rename(before)
+        shutil.copytree(target, self.folder)
+        for name in ("keys.toml", *(file.name for file in before.glob("audit.log*"))):
+            shutil.copy2(before / name, self.folder / name)
+        self.assertEqual(check_folder(PROGRAM, self.folder)[0], 0)
+        service = self.start(self.folder)
+        with service.client(key=made) as client:
+            self.assertEqual([one["name"] for one in client.collections()], ["books"])
+        with service.client(key=revoked) as client, self.assertRaises(HindsightError) as refused:
+            client.collections()
+        self.assertEqual(refused.exception.status, 401)
 
     def test_a_backup_of_a_folder_that_nobody_uses(self):
         self.start_with_books().stop()

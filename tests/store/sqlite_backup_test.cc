@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -37,10 +38,11 @@ class SqliteBackup : public ::testing::Test {
 
   fs::path copy() const { return folder_.path() / "copy"; }
 
-  Result<BackupReport> backup(std::function<void(std::string_view)> at_point = {}) const {
+  Result<BackupReport> backup(std::function<void(std::string_view)> at_point = {},
+                              const fs::path& to = {}) const {
     BackupOptions options;
     options.from = folder_.path() / "data";
-    options.to = copy();
+    options.to = to.empty() ? copy() : to;
     options.other_files = {"keys.toml", "not-there"};
     options.at_point = std::move(at_point);
     return backup_sqlite_store(options);
@@ -105,6 +107,48 @@ TEST_F(SqliteBackup, APlaceThatIsTakenIsRefused) {
   fs::remove_all(copy());
   fs::create_directory(copy().string() + ".part");
   EXPECT_THAT(backup().error().message, HasSubstr(".part"));
+}
+
+TEST_F(SqliteBackup, ThePlaceMayEndInASlashOrADot) {
+  for (const char* const name : {"one/", "two/.", "./three", "four//", "five/../six/"}) {
+    const fs::path to = folder_.path().string() + "/" + name;
+    const auto report = backup({}, to);
+    ASSERT_TRUE(report.ok()) << name << ": " << to_string(report.error());
+    EXPECT_TRUE(check_sqlite_store(to.lexically_normal())->findings.empty()) << name;
+  }
+  EXPECT_TRUE(fs::exists(folder_.path() / "six" / "high-water"));
+  fs::create_directory(folder_.path() / "disk");
+  fs::create_directory_symlink(folder_.path() / "disk", folder_.path() / "link");
+  ASSERT_TRUE(backup({}, folder_.path() / "link" / "monday/").ok());
+  EXPECT_TRUE(fs::exists(folder_.path() / "disk" / "monday" / "high-water"));
+}
+
+TEST_F(SqliteBackup, TheDatabaseAndTheMarkAloneAreAStore) {
+  ASSERT_TRUE(backup().ok());
+  EXPECT_FALSE(fs::exists(copy() / "hindsight.db-wal"));
+  EXPECT_FALSE(fs::exists(copy() / "hindsight.db-shm"));
+  const fs::path two = folder_.path() / "two";
+  fs::create_directory(two);
+  for (const char* const name : {"hindsight.db", "high-water"}) {
+    fs::copy_file(copy() / name, two / name);
+  }
+  EXPECT_TRUE(check_sqlite_store(two)->findings.empty());
+  EXPECT_THAT(to_texts(*read_all(*open(two), books_)), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(SqliteBackup, OnlyPlainFilesAreCopied) {
+  const fs::path secret = folder_.path() / "secret";
+  const fs::path keys = folder_.path() / "data" / "keys.toml";
+  std::ofstream(secret) << "of another user";
+  fs::create_symlink(secret, keys);
+  const auto linked = backup();
+  ASSERT_FALSE(linked.ok());
+  EXPECT_EQ(linked.error().code, ErrorCode::kIo);
+  EXPECT_THAT(linked.error().message, HasSubstr("keys.toml"));
+  fs::remove_all(copy().string() + ".part");
+  fs::remove(keys);
+  ASSERT_EQ(::mkfifo(keys.c_str(), 0600), 0);
+  EXPECT_THAT(backup().error().message, HasSubstr("is no plain file"));
 }
 
 }  // namespace
