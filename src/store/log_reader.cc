@@ -55,10 +55,10 @@ Result<std::vector<LogEntry>> LogReader::run(Connection& connection, const Wante
     if (connection.queries.size() >= kMaxQueries) {
       connection.queries.clear();
     }
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::string source, entries_source(connection.db, wanted.log));
     HINDSIGHT_ASSIGN_OR_RETURN(
         Statement query,
-        connection.db.prepare("SELECT position, checksum, payload FROM " +
-                              entries_table(wanted.log) +
+        connection.db.prepare("SELECT position, checksum, payload FROM " + source +
                               " WHERE position BETWEEN ? AND ? ORDER BY position"));
     found = connection.queries.emplace(wanted.log, std::move(query)).first;
   }

@@ -110,7 +110,7 @@ class Backup {
   Result<void> look_at_source() {
     HINDSIGHT_ASSIGN_OR_RETURN(source_.db, Db::open(database_file(options_.from), ""));
     HINDSIGHT_RETURN_IF_ERROR(source_.db.exec("BEGIN"));
-    HINDSIGHT_RETURN_IF_ERROR(require_version(source_.db));
+    HINDSIGHT_RETURN_IF_ERROR(require_readable(source_.db));
     HINDSIGHT_RETURN_IF_ERROR(load_tables(source_));
     SqliteStoreOptions strict;
     strict.folder = options_.from;

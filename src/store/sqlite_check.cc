@@ -66,7 +66,7 @@ class Check {
   Result<void> read_database(const std::optional<Mark>& mark) {
     HINDSIGHT_RETURN_IF_ERROR(require_database(options_.folder));
     HINDSIGHT_ASSIGN_OR_RETURN(store_.db, Db::open(database_file(options_.folder), ""));
-    HINDSIGHT_RETURN_IF_ERROR(require_version(store_.db));
+    HINDSIGHT_RETURN_IF_ERROR(require_readable(store_.db));
     HINDSIGHT_RETURN_IF_ERROR(load_tables(store_));
     if (mark) {
       HINDSIGHT_RETURN_IF_ERROR(check_mark(options_, *mark, store_));

@@ -62,6 +62,12 @@ Error other_version(const Db& db, std::uint64_t version) {
           ""};
 }
 
+/// RETURNS: whether all logs have one table, as in version 1.
+Result<bool> shares_a_table(const Db& db) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
+  return version == 1;
+}
+
 // Version 1: everything, with one table for the entries of all logs.
 Result<void> make_tables(const Db& db) {
   for (const char* table : {kMetaTable, kProgressTable, kLogsTable, kAllEntriesTable}) {
@@ -131,6 +137,13 @@ Result<void> run_step(const Db& db, const Migration& migration,
 
 std::string entries_table(LogId log) { return "entries_" + std::to_string(log); }
 
+Result<std::string> entries_source(const Db& db, LogId log) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const bool shared, shares_a_table(db));
+  return shared ? "(SELECT position, checksum, payload FROM entries WHERE log = " +
+                      std::to_string(log) + ")"
+                : entries_table(log);
+}
+
 std::uint64_t log_row_hash(const LogRow& row) {
   ByteWriter out;
   out.put(row.id);
@@ -152,16 +165,23 @@ Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& 
   return {};
 }
 
-Result<void> require_version(const Db& db) {
+Result<void> require_readable(const Db& db) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::uint64_t version, db.number("PRAGMA user_version"));
-  return version == kSchemaVersion ? Result<void>() : Result<void>(other_version(db, version));
+  return version >= 1 && version <= kSchemaVersion ? Result<void>()
+                                                   : Result<void>(other_version(db, version));
 }
 
 Result<void> check_tables(const Db& db, const std::vector<LogRow>& logs) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const bool shared, shares_a_table(db));
   std::map<std::string, std::string> expected = {
       {"meta", kMetaTable}, {"progress", kProgressTable}, {"logs", kLogsTable}};
+  if (shared) {
+    expected["entries"] = kAllEntriesTable;
+  }
   for (const LogRow& log : logs) {
-    expected[entries_table(log.id)] = create_entries_table(log.id);
+    if (!shared) {
+      expected[entries_table(log.id)] = create_entries_table(log.id);
+    }
   }
   HINDSIGHT_ASSIGN_OR_RETURN(
       Statement tables, db.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'"));
@@ -243,9 +263,10 @@ Result<std::vector<LogRow>> load_logs(const Db& db, std::uint64_t expected_diges
 }
 
 Result<Position> find_head(const Db& db, const LogRow& log) {
+  HINDSIGHT_ASSIGN_OR_RETURN(const std::string source, entries_source(db, log.id));
   HINDSIGHT_ASSIGN_OR_RETURN(Statement last,
-                             db.prepare("SELECT position, checksum, payload FROM " +
-                                        entries_table(log.id) + " ORDER BY position DESC LIMIT 1"));
+                             db.prepare("SELECT position, checksum, payload FROM " + source +
+                                        " ORDER BY position DESC LIMIT 1"));
   HINDSIGHT_ASSIGN_OR_RETURN(const bool row, last.step());
   if (!row) {
     return log.first - 1;

@@ -53,15 +53,20 @@ struct LogRow {
 std::uint64_t log_row_hash(const LogRow& row);
 std::string entries_table(LogId log);
 
+/// RETURNS: what to read a log's entries FROM, in a file of any version that require_readable()
+/// lets pass: position, checksum and payload. FAILS: kIo, kCorrupt
+Result<std::string> entries_source(const Db& db, LogId log);
+
 /// Brings a file of any version, an empty one included, to kSchemaVersion. `at_point` is called
 /// within each step's transaction (during_migration) and after it (after_migration). FAILS:
 /// kNewerVersion, kCorrupt, kIo
 Result<void> migrate(const Db& db, const std::function<void(std::string_view)>& at_point);
 
-/// FAILS: kNewerVersion, kConflict (an older version, which migrate() would bring up to date)
-Result<void> require_version(const Db& db);
+/// Older versions can be read as they are. FAILS: kNewerVersion, kConflict (empty, as before the
+/// first start)
+Result<void> require_readable(const Db& db);
 
-/// FAILS: kCorrupt where a table is missing or is not as this version makes it.
+/// FAILS: kCorrupt where a table is missing or is not as the file's version makes it.
 Result<void> check_tables(const Db& db, const std::vector<LogRow>& logs);
 
 Result<Meta> load_meta(const Db& db);

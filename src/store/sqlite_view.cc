@@ -17,7 +17,7 @@ class SqliteView final : public LogView {
       : reader_(database_file(folder), "", logs_), snapshots_(snapshot_folder(folder), {}) {}
 
   Result<void> load(const Db& db) {
-    HINDSIGHT_RETURN_IF_ERROR(require_version(db));
+    HINDSIGHT_RETURN_IF_ERROR(require_readable(db));
     // One transaction: what is read of the tables belongs together.
     HINDSIGHT_RETURN_IF_ERROR(db.exec("BEGIN"));
     HINDSIGHT_ASSIGN_OR_RETURN(const Progress progress, load_progress(db));

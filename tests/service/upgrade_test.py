@@ -77,10 +77,24 @@ class Upgrade(unittest.TestCase):
         return service
 
     def test_an_older_folder_is_brought_up_to_date(self):
-        code, report = check_folder(PROGRAM, self.old)
-        self.assertEqual(code, 1)
-        self.assertIn("a start of the server brings it up to date", report["problems"][0]["message"])
         self.check_upgraded(self.old)
+
+    def test_an_older_folder_is_checked_and_copied_as_it_is(self):
+        copy = self.top / "copy"
+        done = subprocess.run([PROGRAM, "backup", str(self.old), "--to", str(copy)], capture_output=True, text=True,
+                              timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for folder in (self.old, copy):
+            code, report = check_folder(PROGRAM, folder)
+            self.assertEqual((code, report["problems"]), (0, []))
+            self.assertEqual({one["name"]: one["model_hash"] for one in report["collections"]},
+                             {name: self.stats[name]["model_hash"] for name in COLLECTIONS})
+            with sqlite3.connect(folder / "hindsight.db") as database:
+                self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (1,))
+                self.assertEqual(database.execute("SELECT count(*) FROM entries").fetchone(),
+                                 (sum(map(len, self.entries.values())),))
+            database.close()
+        self.check_upgraded(copy)
 
     def test_kills_on_the_way_lose_nothing(self):
         for point in POINTS:
