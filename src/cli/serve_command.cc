@@ -153,7 +153,9 @@ Result<void> run(const Options& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(ServerConfig config, gather(options, variables));
   if (options.check_only) {
     HINDSIGHT_RETURN_IF_ERROR(check_config(config));
-    HINDSIGHT_RETURN_IF_ERROR(open_tls(config));
+    HINDSIGHT_RETURN_IF_ERROR(open_tls(config, [](std::string_view text) {
+      fmt::print(stderr, "hindsight: warning: {}\n", text);
+    }));
     fmt::print("the settings are good\n");
     return {};
   }

@@ -96,7 +96,7 @@ class ApiHandler::Impl {
         metrics_(options_.version),
         context_{options_.engine, options_.keys, metrics_, options_.version},
         waiting_(options_.max_waiting) {
-    metrics_.watch(options_.counters, options_.audit, &waiting_);
+    metrics_.watch({options_.counters, options_.audit, &waiting_, options_.tls});
   }
 
   HttpAdmission admit(const HttpRequest& head, const LaneCheck& has_time) {

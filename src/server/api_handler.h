@@ -25,6 +25,7 @@
 namespace hindsight {
 
 class AuditLog;
+class TlsFiles;
 struct HttpCounters;
 
 /// Takes one request of `who`.
@@ -44,6 +45,7 @@ struct ApiOptions {
   std::int64_t max_waiting = 65'536;  // clicks, about, that may wait for the log at once
   AuditLog* audit = nullptr;          // outlives the handler
   std::shared_ptr<const HttpCounters> counters = nullptr;  // of the server, for metrics
+  const TlsFiles* tls = nullptr;                           // likewise; outlives the handler
   AccessLog log = {};
   SteadyClock clock = steady_clock_ns;
 };

@@ -41,7 +41,8 @@ struct HttpCounters {
   std::atomic<std::uint64_t> refused_answers = 0;    // for which there was no memory
   std::atomic<std::uint64_t> turned_away = 0;        // connections beyond max_connections
   std::atomic<std::uint64_t> given_up = 0;           // connections that made room for others
-  std::atomic<std::uint64_t> handshakes_failed = 0;  // whatever the reason
+  std::atomic<std::uint64_t> handshakes_ended = 0;   // whatever came of them
+  std::atomic<std::uint64_t> handshakes_failed = 0;  // of them, whatever the reason
 };
 
 struct HttpServerOptions {

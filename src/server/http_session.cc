@@ -81,6 +81,7 @@ Task<bool> Session::shake_hands() {
   idle_ = false;
   all.erase(place);
   worker_.counters().handshakes.fetch_sub(1, std::memory_order_relaxed);
+  worker_.counters().handshakes_ended.fetch_add(1, std::memory_order_relaxed);
   if (failed) {
     worker_.counters().handshakes_failed.fetch_add(1, std::memory_order_relaxed);
   }

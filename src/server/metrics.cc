@@ -17,6 +17,7 @@
 #include "src/server/audit.h"
 #include "src/server/fair_share.h"
 #include "src/server/http_server.h"
+#include "src/server/tls.h"
 
 namespace hindsight {
 namespace {
@@ -28,6 +29,10 @@ using prometheus::MetricType;
 /// The statuses that this server sends; anything else is counted under the last.
 constexpr std::array kStatuses = {200, 201, 204, 400, 401, 403, 404, 405,
                                   409, 413, 415, 429, 500, 503, 507, 0};
+
+/// Counted from the start, from 0: a counter that begins at 1 hides its first failure, for what
+/// looks at it sees no rise.
+constexpr std::array kAlarming = {500, 507};
 
 std::size_t status_index(int status) {
   std::size_t index = 0;
@@ -212,6 +217,11 @@ class ApiMetrics::Impl {
     rows_.push_back(std::make_unique<Row>());
     rows_.back()->labels = {{"method", "other"}, {"route", "none"}};
     rows_.back()->latency = &latencies.Add(rows_.back()->labels, latency_buckets());
+    for (const auto& row : rows_) {
+      for (const int status : kAlarming) {
+        counter_of(*row, status);
+      }
+    }
     auto& refusals = prometheus::BuildCounter()
                          .Name("hindsight_refused_total")
                          .Help("Requests refused that might be served at another time, by reason")
@@ -225,12 +235,7 @@ class ApiMetrics::Impl {
     refusals_.at(static_cast<std::size_t>(reason))->Increment();
   }
 
-  void watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
-             const FairShare* waiting) {
-    server_ = std::move(server);
-    audit_ = audit;
-    waiting_ = waiting;
-  }
+  void watch(WatchedParts parts) { parts_ = std::move(parts); }
 
   /// What others count, as it is now.
   std::vector<MetricFamily> watched(const Engine& engine) const {
@@ -244,47 +249,50 @@ class ApiMetrics::Impl {
     const auto number = [](const auto& counter) { return static_cast<double>(counter.load()); };
     add("hindsight_ready", "Whether the log takes events, as /readyz says",
         engine.failure() ? 0.0 : 1.0, false);
-    if (server_ != nullptr) {
-      add("hindsight_connections", "Clients connected", number(server_->connections), false);
-      add("hindsight_handshakes", "TLS handshakes under way", number(server_->handshakes), false);
+    if (parts_.server != nullptr) {
+      add("hindsight_connections", "Clients connected", number(parts_.server->connections), false);
+      add("hindsight_handshakes", "TLS handshakes under way", number(parts_.server->handshakes),
+          false);
       add("hindsight_waiting_requests", "Requests that wait for their turn",
-          number(server_->waiting), false);
+          number(parts_.server->waiting), false);
       add("hindsight_body_bytes", "Bytes of bodies, and of long answers, under way",
-          number(server_->body_bytes), false);
+          number(parts_.server->body_bytes), false);
       add("hindsight_refused_answers_total", "Answers that found no memory, and became a 503",
-          number(server_->refused_answers), true);
+          number(parts_.server->refused_answers), true);
       add("hindsight_turned_away_total", "Connections beyond max_connections",
-          number(server_->turned_away), true);
+          number(parts_.server->turned_away), true);
       add("hindsight_given_up_total", "Connections without a request that made room for others",
-          number(server_->given_up), true);
+          number(parts_.server->given_up), true);
       add("hindsight_handshakes_failed_total", "TLS handshakes that came to nothing",
-          number(server_->handshakes_failed), true);
+          number(parts_.server->handshakes_failed), true);
+      add("hindsight_handshakes_total", "TLS handshakes that ended, whatever came of them",
+          number(parts_.server->handshakes_ended), true);
     }
-    if (waiting_ != nullptr) {
+    if (parts_.tls != nullptr) {
+      const CertificateStatus certificate = parts_.tls->status();
+      add("hindsight_certificate_not_after_seconds",
+          "The last moment of the certificate in force, as unix time",
+          static_cast<double>(certificate.not_after_s), false);
+      add("hindsight_certificate_unusable",
+          "Whether the certificate and key on the disk cannot be used in place of those in force",
+          certificate.unusable ? 1.0 : 0.0, false);
+    }
+    if (parts_.waiting != nullptr) {
       add("hindsight_waiting_clicks", "Clicks, about, that wait for the log",
-          static_cast<double>(waiting_->taken()), false);
+          static_cast<double>(parts_.waiting->taken()), false);
     }
-    if (audit_ != nullptr) {
+    if (parts_.audit != nullptr) {
       add("hindsight_audit_lines_total", "Lines written to the audit log",
-          static_cast<double>(audit_->written()), true);
+          static_cast<double>(parts_.audit->written()), true);
       add("hindsight_audit_failures_total", "Lines that the audit log misses",
-          static_cast<double>(audit_->failed()), true);
+          static_cast<double>(parts_.audit->failed()), true);
     }
     return all;
   }
 
   void count(const Route* route, int status, double seconds) {
     Row& row = *rows_[route == nullptr ? rows_.size() - 1 : route_index(*route)];
-    std::atomic<prometheus::Counter*>& slot = row.counters.at(status_index(status));
-    prometheus::Counter* counter = slot.load(std::memory_order_acquire);
-    if (counter == nullptr) {
-      // The first of its kind. Two threads that come here at once get the same counter.
-      prometheus::Labels labels = row.labels;
-      labels["status"] = std::to_string(status);
-      counter = &requests_.Add(labels);
-      slot.store(counter, std::memory_order_release);
-    }
-    counter->Increment();
+    counter_of(row, status).Increment();
     row.latency->Observe(seconds);
   }
 
@@ -300,14 +308,25 @@ class ApiMetrics::Impl {
     prometheus::Histogram* latency = nullptr;
   };
 
+  prometheus::Counter& counter_of(Row& row, int status) {
+    std::atomic<prometheus::Counter*>& slot = row.counters.at(status_index(status));
+    prometheus::Counter* counter = slot.load(std::memory_order_acquire);
+    if (counter == nullptr) {
+      // The first of its kind. Two threads that come here at once get the same counter.
+      prometheus::Labels labels = row.labels;
+      labels["status"] = std::to_string(status);
+      counter = &requests_.Add(labels);
+      slot.store(counter, std::memory_order_release);
+    }
+    return *counter;
+  }
+
   prometheus::Registry registry_;
   prometheus::Family<prometheus::Counter>& requests_;
   prometheus::Gauge& memory_;
   std::vector<std::unique_ptr<Row>> rows_;      // one per route, and one for all other paths
   std::vector<prometheus::Counter*> refusals_;  // in the order of Refusal
-  std::shared_ptr<const HttpCounters> server_;
-  const AuditLog* audit_ = nullptr;
-  const FairShare* waiting_ = nullptr;
+  WatchedParts parts_;
 };
 
 ApiMetrics::ApiMetrics(std::string_view version) : impl_(std::make_unique<Impl>(version)) {}
@@ -319,10 +338,7 @@ void ApiMetrics::count(const Route* route, int status, double seconds) {
 
 void ApiMetrics::count_refusal(Refusal reason) { impl_->count_refusal(reason); }
 
-void ApiMetrics::watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
-                       const FairShare* waiting) {
-  impl_->watch(std::move(server), audit, waiting);
-}
+void ApiMetrics::watch(WatchedParts parts) { impl_->watch(std::move(parts)); }
 
 std::string ApiMetrics::text(const Engine& engine, const Principal& principal) const {
   CollectionFamilies collections;

@@ -18,7 +18,16 @@ namespace hindsight {
 
 class AuditLog;
 class FairShare;
+class TlsFiles;
 struct HttpCounters;
+
+/// Who else counts something; null for what is not there.
+struct WatchedParts {
+  std::shared_ptr<const HttpCounters> server = nullptr;
+  const AuditLog* audit = nullptr;
+  const FairShare* waiting = nullptr;
+  const TlsFiles* tls = nullptr;
+};
 
 class ApiMetrics {
  public:
@@ -31,9 +40,8 @@ class ApiMetrics {
 
   void count_refusal(Refusal reason);
 
-  /// What else is shown; null for what is not there. REQUIRES: they outlive the metrics
-  void watch(std::shared_ptr<const HttpCounters> server, const AuditLog* audit,
-             const FairShare* waiting);
+  /// What else is shown. REQUIRES: they outlive the metrics
+  void watch(WatchedParts parts);
 
   /// RETURNS: all metrics; of collections, those that the principal may know of.
   std::string text(const Engine& engine, const Principal& principal) const;

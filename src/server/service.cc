@@ -184,6 +184,7 @@ class Service::Impl {
     api.max_waiting = config().max_waiting;
     api.audit = audit_.get();
     api.counters = counters_;
+    api.tls = tls_.get();
     api.log = [this](const AccessRecord& record) { request_lines_.write(record); };
     handler_ = std::make_unique<ApiHandler>(std::move(api));
   }

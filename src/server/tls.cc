@@ -1,5 +1,6 @@
 #include "src/server/tls.h"
 
+#include <fmt/chrono.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr const char* kCiphers = "ECDHE+AESGCM:ECDHE+CHACHA20:!aNULL:!eNULL:!PSK:!SRP";
 constexpr const char* kCertificateField = "tls_cert";
 constexpr const char* kKeyField = "tls_key";
+constexpr std::int64_t kMsPerSecond = 1000;
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
@@ -59,6 +62,16 @@ Memory memory_of(const std::vector<std::byte>& bytes) {
 
 /// A key that asks for a password must fail, not wait at a terminal.
 int no_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*data*/) { return -1; }
+
+/// RETURNS: unix time; 0 where the certificate does not say.
+std::int64_t unix_seconds(const ASN1_TIME* time) {
+  std::tm parts = {};
+  return ASN1_TIME_to_tm(time, &parts) == 1 ? timegm(&parts) : 0;
+}
+
+std::string utc(std::int64_t unix_s) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_s)));
+}
 
 Result<void> use_certificates(SSL_CTX* context, const fs::path& path) {
   HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_for(kCertificateField, path));
@@ -143,10 +156,36 @@ class TlsFiles::Impl {
     const auto now = stamps();
     seen_.reset();
     HINDSIGHT_ASSIGN_OR_RETURN(Context context, load(options_));
+    const X509* const own = SSL_CTX_get0_certificate(context.get());
     const std::lock_guard lock(mutex_);
+    status_ = {.not_before_s = unix_seconds(X509_get0_notBefore(own)),
+               .not_after_s = unix_seconds(X509_get0_notAfter(own))};
     context_ = std::move(context);
     seen_ = now;
+    warned_of_.clear();
     return {};
+  }
+
+  /// Warns, once for each certificate, when clients refuse it for its days. REQUIRES: as read()
+  void look_at_days() {
+    const std::int64_t now_s = options_.clock() / kMsPerSecond;
+    const CertificateStatus now = status();
+    const std::string path = options_.certificate.string();
+    std::string trouble;
+    if (now_s > now.not_after_s) {
+      trouble = path + " has expired: its last moment was " + utc(now.not_after_s);
+    } else if (now_s < now.not_before_s) {
+      trouble = path + " is not yet valid: its first moment is " + utc(now.not_before_s);
+    }
+    if (trouble != warned_of_ && !trouble.empty() && options_.warn) {
+      options_.warn(trouble + "; clients refuse it");
+    }
+    warned_of_ = trouble;
+  }
+
+  CertificateStatus status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
   }
 
   SSL* new_session() const {
@@ -159,12 +198,19 @@ class TlsFiles::Impl {
       return;
     }
     const std::unique_lock lock(read_mutex_, std::try_to_lock);
-    if (!lock.owns_lock() || stamps() == seen_) {
+    if (!lock.owns_lock()) {
       return;
     }
-    const Result<void> done = read();
-    report_.tell(done, "the certificate has changed and was read again",
-                 "the certificate read before it stays in force", options_.warn);
+    if (stamps() != seen_) {
+      const Result<void> done = read();
+      report_.tell(done, "the certificate has changed and was read again",
+                   "the certificate read before it stays in force", options_.warn);
+      if (!done.ok()) {
+        const std::lock_guard status_lock(mutex_);
+        status_.unusable = true;
+      }
+    }
+    look_at_days();
   }
 
  private:
@@ -177,7 +223,9 @@ class TlsFiles::Impl {
   std::mutex read_mutex_;
   std::optional<std::array<FileStamp, 2>> seen_;  // of what was read last
   RereadReport report_;
+  std::string warned_of_;  // the days of the certificate in force, as it was told last
   mutable std::mutex mutex_;
+  CertificateStatus status_;
   Context context_{nullptr, SSL_CTX_free};
 };
 
@@ -188,10 +236,12 @@ Result<std::unique_ptr<TlsFiles>> TlsFiles::open(TlsOptions options) {
   HINDSIGHT_CHECK(options.clock != nullptr);
   auto impl = std::make_unique<Impl>(std::move(options));
   HINDSIGHT_RETURN_IF_ERROR(impl->read());
+  impl->look_at_days();
   return std::unique_ptr<TlsFiles>(new TlsFiles(std::move(impl)));
 }
 
 SSL* TlsFiles::new_session() const { return impl_->new_session(); }
 void TlsFiles::look_again() { impl_->look_again(); }
+CertificateStatus TlsFiles::status() const { return impl_->status(); }
 
 }  // namespace hindsight

@@ -6,6 +6,7 @@ Usage: tls_test.py PROGRAM
 import http.client
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
@@ -30,6 +31,25 @@ def make_pair(folder, name, password=None):
                     "-keyout", key, "-out", certificate, "-days", "2", "-subj", f"/CN={name}",
                     "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     key.chmod(0o600)
+    return certificate, key
+
+
+def dated(folder, name, days, seconds=0):
+    """RETURNS: paths of a certificate that ends so many days and seconds from now, and of its key."""
+    request, (certificate, key) = folder / f"{name}.csr", (folder / f"{name}.crt", folder / f"{name}.key")
+    subprocess.run(["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out",
+                    request, "-subj", f"/CN={name}"], check=True, capture_output=True)
+    key.chmod(0o600)
+    (folder / "index").write_text("")
+    (folder / "ca.cnf").write_text(f"[ca]\ndefault_ca = here\n[here]\ndatabase = {folder}/index\nnew_certs_dir = {folder}\n"
+                                   "policy = any\nrand_serial = yes\ndefault_md = sha256\n[any]\ncommonName = supplied\n")
+
+    def stamp(when):
+        return time.strftime("%Y%m%d%H%M%SZ", time.gmtime(when))
+    end = time.time() + days * 86400 + seconds
+    subprocess.run(["openssl", "ca", "-batch", "-config", folder / "ca.cnf", "-selfsign", "-keyfile", key, "-in", request, "-out",
+                    certificate, "-notext", "-startdate", stamp(end - 86400), "-enddate", stamp(end)], check=True,
+                   capture_output=True)
     return certificate, key
 
 
@@ -203,6 +223,59 @@ class Tls(unittest.TestCase):
         self.assertTrue(self.serves(self.first[0]))
         replace(self.certificate, other[0])
         self.wait_for(lambda: self.serves(other[0]), "the repaired pair is not used")
+
+    def metric(self, service, name):
+        key = (service.folder / "admin.key").read_text().strip()
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=PATIENCE, context=context)
+        try:
+            connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {key}"})
+            text = connection.getresponse().read().decode()
+        finally:
+            connection.close()
+        return float(re.search(rf"^{name} (\S+)$", text, flags=re.MULTILINE).group(1))
+
+    def test_the_days_of_a_certificate_are_told(self):
+        expired, future = dated(self.folder, "expired", -1), dated(self.folder, "future", 30)
+        for pair, words in ((expired, "has expired"), (future, "is not yet valid")):
+            done = subprocess.run([PROGRAM, "serve", "--check-config", "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])],
+                                  capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(words, done.stderr)
+        service = self.start()
+        good = self.metric(service, "hindsight_certificate_not_after_seconds")
+        self.assertGreater(good, time.time())
+        self.assertNotIn("clients refuse it", self.log())
+        # An expired one in place of a good one is used, for it may be all there is; but not in silence.
+        replace(self.certificate, expired[0])
+        replace(self.key, expired[1])
+        self.wait_for(lambda: "has expired" in self.log(), "no warning")
+        self.assertLess(self.metric(service, "hindsight_certificate_not_after_seconds"), time.time())
+
+    def test_a_certificate_that_ends_while_it_is_used_is_told_once(self):
+        ending = dated(self.folder, "ending", 0, 4)
+        replace(self.certificate, ending[0])
+        replace(self.key, ending[1])
+        service = self.start()
+        self.wait_for(lambda: "has expired" in self.log(), "no warning")
+        time.sleep(2.5)  # two looks more
+        self.assertEqual(service.stop(), 0)
+        self.assertEqual(self.log().count("has expired"), 1)
+
+    def test_a_pair_that_cannot_be_used_and_failed_handshakes_are_counted(self):
+        service = self.start()
+        other = make_pair(self.folder, "other")
+        self.assertEqual(self.metric(service, "hindsight_certificate_unusable"), 0)
+        self.assertEqual(self.metric(service, "hindsight_handshakes_failed_total"), 0)
+        ended = self.metric(service, "hindsight_handshakes_total")
+        self.assertGreaterEqual(ended, 1)
+        self.assertFalse(self.serves(other[0]))  # this client hangs up
+        self.wait_for(lambda: self.metric(service, "hindsight_handshakes_total") > ended + 1, "it is not counted")
+        replace(self.key, other[1])
+        self.wait_for(lambda: self.metric(service, "hindsight_certificate_unusable") == 1, "it is not told")
+        replace(self.certificate, other[0])
+        self.wait_for(lambda: self.metric(service, "hindsight_certificate_unusable") == 0, "it is not taken up")
 
     def test_wrong_files_are_clear_errors_at_the_start(self):
         other = make_pair(self.folder, "other")
