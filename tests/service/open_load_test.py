@@ -47,6 +47,7 @@ class OpenLoad(unittest.TestCase):
         options = argparse.Namespace(seconds=5 if FULL else 1, items=10_000 if FULL else 5_000, only="overload,noise",
                                      build=BUILD, json=None)
         cls.bench = WatchedBench(options)
+        cls.addClassCleanup(lambda: cls.bench.service.alive() and cls.bench.service.kill())
         for _ in range(ROUNDS):
             with tempfile.TemporaryDirectory(prefix="hindsight_open_load_") as folder:
                 cls.bench.run(pathlib.Path(folder))
