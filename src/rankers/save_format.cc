@@ -1,6 +1,7 @@
 // The envelope of a saved ranker; docs/save-format.md describes it byte by byte.
 
 #define XXH_INLINE_ALL
+#define XXH_NO_INLINE_HINTS 1  // at -Og g++ cannot follow them through the functions of a stream
 #include <xxhash.h>
 
 #include "hindsight/registry.h"
