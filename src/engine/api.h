@@ -29,6 +29,8 @@ inline constexpr std::size_t kMaxClicksPerCall = 1'000;
 inline constexpr std::size_t kMaxFeaturesPerItem = 1'000;
 inline constexpr std::size_t kMaxLinksPerItem = 10'000;
 inline constexpr std::size_t kMaxTopicsPerItem = 100;
+/// A page of items or lists ends with the one that brings it, as JSON, to about so many bytes.
+inline constexpr std::size_t kMaxPageBytes = std::size_t{1} << 20;
 
 /// What to do with candidates that are not in the library.
 enum class OnUnknown : std::uint8_t {

@@ -1,7 +1,6 @@
 #include "src/engine/collection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
@@ -370,31 +369,6 @@ Result<ItemView> Collection::item(std::string_view id) const {
     return Error{ErrorCode::kUnknownItem, "no such item in the library", "id"};
   }
   return view_of(*model, *item);
-}
-
-Result<ItemPage> Collection::items(std::string_view cursor, std::size_t limit) const {
-  std::uint32_t next = 0;
-  if (!cursor.empty()) {
-    const auto end = cursor.data() + cursor.size();
-    const auto [stop, error] = std::from_chars(cursor.data(), end, next);
-    if (error != std::errc() || stop != end) {
-      return Error{ErrorCode::kInvalidArgument, "must be the next_cursor of an earlier page",
-                   "cursor"};
-    }
-  }
-  const Guard model = models_.read();
-  ItemPage page;
-  for (; next < model->items_added(); ++next) {
-    if (!model->ranker().is_live(next)) {
-      continue;
-    }
-    if (page.items.size() == limit) {
-      page.next_cursor = std::to_string(next);
-      break;
-    }
-    page.items.push_back(view_of(*model, next));
-  }
-  return page;
 }
 
 void Collection::click(std::vector<ClickInput> clicks, Callback<ClicksReply> done) {

@@ -1,6 +1,7 @@
-// Collection: what callers look at without changing anything: the best items, and what was ranked.
+// Collection: what callers look at without changing anything: items, and what was ranked.
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -10,14 +11,22 @@
 namespace hindsight {
 namespace {
 
-// Events that are read for one question about the past; positions without an event count, too.
+// Events that are read for one question about the past, positions without an event included; no
+// more once their bytes are too many.
 constexpr Position kLookBack = 4096;
-constexpr Position kFirstStep = 128;
+constexpr Position kStep = 128;
+constexpr std::size_t kLookBackBytes = std::size_t{16} << 20;
 
-/// RETURNS: the events at the positions from `begin` to before `end`, in log order.
-Result<std::vector<Event>> read_events(const LogView& store, LogId log, Position begin,
-                                       Position end) {
-  std::vector<Event> events;
+/// A part of the past.
+struct Past {
+  std::vector<Event> events;  // decisions and clicks, in log order
+  std::size_t decisions = 0;
+  std::size_t bytes = 0;  // of what was read, whatever it was
+};
+
+/// Reads the positions from `begin` to before `end`.
+Result<Past> read_past(const LogView& store, LogId log, Position begin, Position end) {
+  Past past;
   Position after = begin - 1;
   while (after + 1 < end) {
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries,
@@ -27,14 +36,37 @@ Result<std::vector<Event>> read_events(const LogView& store, LogId log, Position
     }
     for (const LogEntry& entry : entries) {
       if (entry.position >= end) {
-        return events;
+        return past;
       }
+      past.bytes += entry.payload.size();
       HINDSIGHT_ASSIGN_OR_RETURN(Event event, decode_event(entry.payload));
-      events.push_back(std::move(event));
+      const bool decided = std::holds_alternative<DecisionEvent>(event.body);
+      if (decided || std::holds_alternative<ClicksEvent>(event.body)) {
+        past.decisions += decided ? 1 : 0;
+        past.events.push_back(std::move(event));
+      }
     }
     after = entries.back().position;
   }
-  return events;
+  return past;
+}
+
+/// Goes back from `end` until there are so many decisions, or has gone far enough.
+Result<Past> look_back(const LogView& store, LogId log, Position end, std::size_t decisions) {
+  const Position first = end > kLookBack ? end - kLookBack : 1;
+  Past past;
+  Position until = end;
+  while (until > first && past.decisions < decisions && past.bytes < kLookBackBytes) {
+    const Position begin = until > first + kStep ? until - kStep : first;
+    HINDSIGHT_ASSIGN_OR_RETURN(Past earlier, read_past(store, log, begin, until));
+    earlier.events.insert(earlier.events.end(), std::make_move_iterator(past.events.begin()),
+                          std::make_move_iterator(past.events.end()));
+    past.events = std::move(earlier.events);
+    past.decisions += earlier.decisions;
+    past.bytes += earlier.bytes;
+    until = begin;
+  }
+  return past;
 }
 
 /// What was clicked of a decision that is no longer remembered, as far as the events tell.
@@ -59,7 +91,66 @@ std::vector<std::string> clicks_among(const std::vector<Event>& events, const De
   return clicked;
 }
 
+// About what things take as JSON.
+std::size_t json_bytes(std::string_view text) { return text.size() + std::size("\"\","); }
+
+std::size_t json_bytes(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) {
+    bytes += json_bytes(text);
+  }
+  return bytes;
+}
+
+std::size_t json_bytes(const ItemView& item) {
+  constexpr std::size_t kFixed = 200;  // the numbers, and the names of everything
+  constexpr std::size_t kNumber = 20;
+  std::size_t bytes =
+      kFixed + json_bytes(item.id) + json_bytes(item.topics) + json_bytes(item.links);
+  for (const auto& [name, value] : item.features) {
+    bytes += json_bytes(name) + kNumber;
+  }
+  return bytes;
+}
+
+std::size_t json_bytes(const DecisionView& decision) {
+  constexpr std::size_t kFixed = 300;
+  constexpr std::size_t kPerItem = 70;  // score and probability, with their names
+  std::size_t bytes = kFixed + json_bytes(decision.query) + json_bytes(decision.clicked);
+  for (const RankedItem& item : decision.items) {
+    bytes += kPerItem + json_bytes(item.id);
+  }
+  return bytes;
+}
+
 }  // namespace
+
+Result<ItemPage> Collection::items(std::string_view cursor, std::size_t limit) const {
+  std::uint32_t next = 0;
+  if (!cursor.empty()) {
+    const auto end = cursor.data() + cursor.size();
+    const auto [stop, error] = std::from_chars(cursor.data(), end, next);
+    if (error != std::errc() || stop != end) {
+      return Error{ErrorCode::kInvalidArgument, "must be the next_cursor of an earlier page",
+                   "cursor"};
+    }
+  }
+  const Guard model = models_.read();
+  ItemPage page;
+  std::size_t bytes = 0;
+  for (; next < model->items_added(); ++next) {
+    if (!model->ranker().is_live(next)) {
+      continue;
+    }
+    if (page.items.size() == limit || bytes >= kMaxPageBytes) {
+      page.next_cursor = std::to_string(next);
+      break;
+    }
+    page.items.push_back(view_of(*model, next));
+    bytes += json_bytes(page.items.back());
+  }
+  return page;
+}
 
 Result<ItemPage> Collection::top_items(std::size_t limit) const {
   const Guard model = models_.read();
@@ -80,8 +171,10 @@ Result<ItemPage> Collection::top_items(std::size_t limit) const {
   const auto end = scored.begin() + static_cast<std::ptrdiff_t>(std::min(limit, scored.size()));
   std::partial_sort(scored.begin(), end, scored.end());
   ItemPage page;
-  for (auto place = scored.begin(); place != end; ++place) {
+  std::size_t bytes = 0;
+  for (auto place = scored.begin(); place != end && bytes < kMaxPageBytes; ++place) {
     page.items.push_back(view_of(*model, place->second));
+    bytes += json_bytes(page.items.back());
   }
   return page;
 }
@@ -144,31 +237,22 @@ Result<std::vector<DecisionView>> Collection::decisions(Position before, std::si
     folded = stats_.position;
   }
   const Position end = std::min({before, head + 1, folded + 1});
-  const Position first = end > kLookBack ? end - kLookBack : 1;
-  std::vector<Event> later;  // what was read already, newest part first
+  HINDSIGHT_ASSIGN_OR_RETURN(const Past past, look_back(shared_.store, log_.id, end, limit));
   std::vector<DecisionView> found;
-  Position until = end;
-  for (Position step = kFirstStep; until > first && found.size() < limit; step *= 2) {
-    const Position begin = until > first + step ? until - step : first;
-    HINDSIGHT_ASSIGN_OR_RETURN(std::vector<Event> events,
-                               read_events(shared_.store, log_.id, begin, until));
-    events.insert(events.end(), std::make_move_iterator(later.begin()),
-                  std::make_move_iterator(later.end()));
-    later = std::move(events);
-    found.clear();
-    for (auto event = later.rbegin(); event != later.rend() && found.size() < limit; ++event) {
-      const auto* decided = std::get_if<DecisionEvent>(&event->body);
-      if (decided == nullptr) {
-        continue;
-      }
-      const DecisionId id = decided->decision.id;
-      const std::optional<Fold::DecisionState> state = decision_state(id);
-      found.push_back(view_of(*decided, state.value_or(Fold::DecisionState{})));
-      if (!state) {
-        found.back().clicked = clicks_among(later, id, found.back().items);
-      }
+  std::size_t bytes = 0;
+  for (auto event = past.events.rbegin();
+       event != past.events.rend() && found.size() < limit && bytes < kMaxPageBytes; ++event) {
+    const auto* decided = std::get_if<DecisionEvent>(&event->body);
+    if (decided == nullptr) {
+      continue;
     }
-    until = begin;
+    const DecisionId id = decided->decision.id;
+    const std::optional<Fold::DecisionState> state = decision_state(id);
+    found.push_back(view_of(*decided, state.value_or(Fold::DecisionState{})));
+    if (!state) {
+      found.back().clicked = clicks_among(past.events, id, found.back().items);
+    }
+    bytes += json_bytes(found.back());
   }
   return found;
 }

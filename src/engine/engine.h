@@ -95,11 +95,13 @@ class Engine {
   virtual void remove_item(std::string_view collection, std::string_view id,
                            Callback<void> done) = 0;
   virtual Result<ItemView> item(std::string_view collection, std::string_view id) const = 0;
-  /// (look) REQUIRES: 1 <= limit <= 1000
+  /// (look) Fewer than `limit` where they have kMaxPageBytes: next_cursor tells whether there are
+  /// more. REQUIRES: 1 <= limit <= 1000
   virtual Result<ItemPage> items(std::string_view collection, std::string_view cursor,
                                  std::size_t limit) const = 0;
-  /// (look) RETURNS: the items with the highest scores, highest first; of equal ones the older.
-  /// REQUIRES: 1 <= limit <= 1000. FAILS: kTooLarge (more items than max_scan)
+  /// (look) RETURNS: the items with the highest scores, highest first; of equal ones the older;
+  /// fewer than `limit` where they have kMaxPageBytes. REQUIRES: 1 <= limit <= 1000. FAILS:
+  /// kTooLarge (more items than max_scan)
   virtual Result<ItemPage> top_items(std::string_view collection, std::size_t limit) const = 0;
 
   /// What the score of an item is made of, for a request of the given topic (or of the whole
@@ -125,8 +127,9 @@ class Engine {
   virtual Result<DecisionView> decision(std::string_view collection,
                                         std::string_view decision) const = 0;
   /// RETURNS: the last decisions before a position of the log, newest first; fewer than `limit`
-  /// where the log's last few thousand events before it have no more. What was clicked is told as
-  /// far as it is remembered, or stands in the same part of the log. (look) FAILS: kCorrupt, kIo
+  /// where the log's last few thousand events (16 MiB of them) before it have no more, or where
+  /// they have kMaxPageBytes. What was clicked is told as far as it is remembered, or stands in the
+  /// same part of the log. (look) FAILS: kCorrupt, kIo
   virtual Result<std::vector<DecisionView>> decisions(std::string_view collection, Position before,
                                                       std::size_t limit) const = 0;
 

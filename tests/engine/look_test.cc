@@ -136,6 +136,119 @@ TEST_F(Look, ALibraryBeyondMaxScanIsNotSorted) {
   EXPECT_EQ(world_.engine().top_items("none", 2).error().code, ErrorCode::kNotFound);
 }
 
+/// Answers that would be long: items with ids of 200 bytes, and some that link to all of them.
+class LookAtMuch : public Look {
+ protected:
+  static constexpr std::size_t kLinked = 4000;
+  static constexpr std::size_t kLinking = 5;
+
+  LookAtMuch() {
+    std::vector<ItemInput> items;
+    for (std::size_t i = 0; i < kLinked; ++i) {
+      ids_.push_back(std::to_string(100'000 + i) + std::string(194, 'x'));
+      items.push_back({.id = ids_.back(), .topics = {}, .features = {}, .links = {}});
+    }
+    EXPECT_TRUE(world_.put("much", {}).ok());
+    EXPECT_TRUE(world_.add("much", items).ok());
+    for (std::size_t i = 0; i < kLinking; ++i) {
+      all_.push_back("linking " + std::to_string(i));
+      EXPECT_TRUE(
+          world_.add("much", {{.id = all_.back(), .topics = {}, .features = {}, .links = ids_}})
+              .ok());
+    }
+    all_.insert(all_.begin(), ids_.begin(), ids_.end());
+  }
+  static std::size_t bytes_of(const ItemView& item) {
+    std::size_t bytes = item.id.size();
+    for (const std::string& link : item.links) {
+      bytes += link.size();
+    }
+    return bytes;
+  }
+  static std::size_t bytes_of(const ItemPage& page) {
+    return std::accumulate(
+        page.items.begin(), page.items.end(), std::size_t{0},
+        [](std::size_t sum, const ItemView& item) { return sum + bytes_of(item); });
+  }
+  /// Beyond which no item is added to a page: the largest may be the last.
+  static constexpr std::size_t kMost = kMaxPageBytes + kLinked * 200;
+
+  std::vector<std::string> ids_;
+  std::vector<std::string> all_;
+};
+
+TEST_F(LookAtMuch, PagesOfItemsEndAtSomeSizeAndNoneIsLostBetweenThem) {
+  std::vector<std::string> seen;
+  std::string cursor;
+  std::size_t pages = 0;
+  do {
+    const auto page = world_.engine().items("much", cursor, 1000);
+    ASSERT_TRUE(page.ok());
+    ASSERT_FALSE(page->items.empty());
+    EXPECT_LE(bytes_of(*page), kMost);
+    for (const ItemView& item : page->items) {
+      seen.push_back(item.id);
+    }
+    cursor = page->next_cursor;
+    ++pages;
+  } while (!cursor.empty());
+  EXPECT_EQ(seen, all_);
+  EXPECT_GE(pages, 4000U / 1000U + kLinking / 2);
+}
+
+TEST_F(LookAtMuch, TheTopItemsEndAtTheSameSize) {
+  const auto top = world_.engine().top_items("much", 1000);
+  ASSERT_TRUE(top.ok());
+  EXPECT_EQ(top->items.size(), 1000U) << "short ones";
+  for (const std::string& id : ids_) {
+    ASSERT_TRUE(world_.remove("much", id).ok());
+  }
+  world_.stats("much", false);
+  const auto cut = world_.engine().top_items("much", 1000);
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut->items.size(), 2U);
+  EXPECT_EQ(cut->items[0].links.size(), kLinked);
+  EXPECT_LE(bytes_of(*cut), kMost);
+}
+
+TEST_F(LookAtMuch, ListsOfListsEndAtTheSameSize) {
+  std::vector<std::string> made;
+  for (int i = 0; i < 3; ++i) {
+    const auto reply = world_.rank_ids("much", ids_, kLinked);
+    ASSERT_TRUE(reply.ok());
+    made.push_back(reply->decision);
+  }
+  world_.stats("much", false);
+  const auto lists = world_.engine().decisions("much", kNow, 50);
+  ASSERT_TRUE(lists.ok());
+  ASSERT_EQ(lists->size(), 1U);
+  EXPECT_EQ(lists->front().decision, made.back());
+  EXPECT_EQ(lists->front().items.size(), kLinked);
+}
+
+TEST_F(LookAtMuch, ListsAreNotLookedForBehindTooManyBytes) {
+  ASSERT_TRUE(world_.rank_ids("much", kIds).ok());
+  const auto found = [this] {
+    world_.stats("much", false);
+    const auto lists = world_.engine().decisions("much", kNow, 2);
+    return lists.ok() ? lists->size() : 99;
+  };
+  EXPECT_EQ(found(), 1U);
+  const std::vector<ItemInput> again = {{.id = "again", .topics = {}, .features = {}, .links = {}}};
+  std::vector<ItemInput> many;
+  for (std::size_t i = 0; i < 700; ++i) {
+    many.push_back({.id = ids_[i], .topics = {}, .features = {}, .links = {}});
+  }
+  for (int i = 0; i < 150; ++i) {
+    ASSERT_TRUE(world_.add("much", again).ok());
+  }
+  EXPECT_EQ(found(), 1U) << "few bytes";
+  for (int i = 0; i < 150; ++i) {
+    ASSERT_TRUE(world_.add("much", many).ok());
+  }
+  EXPECT_EQ(found(), 0U);
+}
+
 TEST_F(Look, DecisionsComeNewestFirstAndBeforeAPosition) {
   std::vector<std::string> made;
   std::vector<Position> ends;
