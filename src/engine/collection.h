@@ -95,7 +95,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   /// Closes windows that have ended; takes a snapshot, and measures, where it is due.
   void tick();
   Result<void> take_snapshot();
-  /// Waits until what was appended before is in the published model.
+  /// Waits until what was appended before is in the published model, or the log has failed.
   void settle();
   std::optional<Error> failure() const;
   LogId log() const { return log_.id; }

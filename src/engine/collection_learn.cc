@@ -1,6 +1,7 @@
 // The learner's side of a collection: from durable entries to a published model.
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "src/core/check.h"
@@ -142,6 +143,7 @@ std::optional<Error> Collection::failure() const {
 }
 
 void Collection::settle() {
+  constexpr std::chrono::milliseconds kLookAgain(100);
   flush_decisions();
   {
     std::unique_lock lock(decisions_mutex_);
@@ -152,7 +154,12 @@ void Collection::settle() {
     return;
   }
   std::unique_lock lock(stats_mutex_);
-  position_changed_.wait(lock, [&] { return failure_ || stats_.position >= *head; });
+  const auto folded = [&] { return failure_ || stats_.position >= *head; };
+  while (!position_changed_.wait_for(lock, kLookAgain, folded)) {
+    if (shared_.store.failure()) {
+      return;  // a log that cannot be read hands nothing over, and only the store knows it
+    }
+  }
 }
 
 void Collection::start_build() {

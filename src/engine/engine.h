@@ -154,7 +154,8 @@ class Engine {
   virtual void tick() = 0;
   /// Takes a snapshot of every collection now, and waits for it.
   virtual Result<void> snapshot_all() = 0;
-  /// Waits until everything durable at the time of the call is in the published models.
+  /// Waits until everything durable at the time of the call is in the published models; where the
+  /// log has failed, not for what it does not hand over.
   virtual void settle() = 0;
 };
 

@@ -297,5 +297,19 @@ TEST_F(Ranking, AFailedStoreStopsAcknowledgingAndSaysSo) {
       world_.rank("books", input_of({"a", "b"})).ok());  // what is known can still be ranked
 }
 
+TEST_F(Ranking, NobodyWaitsForWhatAFailedLogDoesNotHandOver) {
+  make("klrank");
+  world_.stats("books");
+  const LogId log = world_.store().logs()->front().id;
+  world_.store().unsubscribe(log);  // as where an entry that is there cannot be read
+  ASSERT_TRUE(world_.store().inject(log, {Payload(1)}).ok());
+  world_.store().flush();
+  world_.store().fail_with({ErrorCode::kIo, "the disk is gone", ""});
+  world_.engine().settle();
+  const auto erased = wait_for<std::uint64_t>(
+      [&](auto done) { world_.engine().erase_user("books", "ann", done); });
+  EXPECT_EQ(erased.error().code, ErrorCode::kIo);
+}
+
 }  // namespace
 }  // namespace hindsight

@@ -59,8 +59,10 @@ inline std::set<long> sampled_steps(long count) {
   return places;
 }
 
-/// Calls `run(device, folder)` on a good device, and then once for each fault and sampled step.
-/// Each run has a folder of its own.
+/// Calls `run(device, folder)` on a good device, and then once for each fault and sampled step of
+/// those before the run mends the device. Each run has a folder of its own.
+/// REQUIRES: a run takes the same steps every time, so that each fault comes to pass. Only how many
+/// files it opens may differ: as many connections as happen to read at once.
 inline void with_each_device_fault(
     const std::function<void(FaultVfs&, const std::filesystem::path&)>& run) {
   std::map<FileStep, long> steps;
@@ -74,13 +76,18 @@ inline void with_each_device_fault(
   }
   for (const DeviceFault& fault : device_faults()) {
     EXPECT_GT(steps[fault.step], 0) << fault.name;
-    for (const long nth : sampled_steps(steps[fault.step])) {
+    const std::set<long> places = sampled_steps(steps[fault.step]);
+    std::size_t reached = 0;
+    for (const long nth : places) {
       SCOPED_TRACE(fault.name + " at step " + std::to_string(nth));
       const MemoryFolder folder;
       FaultVfs device("faults");
       device.fail(fault, nth);
       run(device, folder.path() / "data");
+      reached += device.has_failed() ? 1 : 0;
+      EXPECT_TRUE(device.has_failed() || fault.step == FileStep::kOpen) << "there was no such step";
     }
+    EXPECT_GE(2 * reached, places.size()) << fault.name;
   }
 }
 

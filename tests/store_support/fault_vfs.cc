@@ -121,6 +121,7 @@ void FaultVfs::fail(const DeviceFault& fault, long nth) {
 void FaultVfs::mend() {
   const std::lock_guard lock(mutex_);
   fault_.reset();
+  mended_ = true;
 }
 
 bool FaultVfs::has_failed() const {
@@ -145,6 +146,9 @@ long FaultVfs::sqlite_steps(FileStep step) const {
 
 int FaultVfs::count(FileStep step, bool of_sqlite) {
   const std::lock_guard lock(mutex_);
+  if (mended_) {
+    return SQLITE_OK;
+  }
   (of_sqlite ? sqlite_steps_ : other_steps_)[step] += 1;
   if (!fault_) {
     return SQLITE_OK;

@@ -44,7 +44,7 @@ class FaultVfs final : public FileFaults {
   bool has_failed() const;
   /// How many writes and syncs of SQLite came after the failure.
   long after_failure() const;
-  /// How many steps of a kind there were, and how many of them were SQLite's.
+  /// How many steps of a kind there were before mend(), and how many of them were SQLite's.
   long steps(FileStep step) const;
   long sqlite_steps(FileStep step) const;
 
@@ -63,6 +63,7 @@ class FaultVfs final : public FileFaults {
   std::optional<DeviceFault> fault_;
   long left_ = 0;
   bool failed_ = false;
+  bool mended_ = false;
   long after_failure_ = 0;
 };
 
