@@ -25,6 +25,7 @@ EXPOSE 8080
 # Inside a container every address is reached from outside; publish the port to a proxy, or set HINDSIGHT_TLS_CERT
 # and HINDSIGHT_TLS_KEY and change the health check to https.
 ENV HINDSIGHT_DATA=/var/lib/hindsight HINDSIGHT_LISTEN=0.0.0.0:8080 HINDSIGHT_ALLOW_REMOTE=true HINDSIGHT_LOG_FORMAT=json
-HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["curl", "-fsS", "http://127.0.0.1:8080/readyz"]
+# The port opens when the log has been read, which takes a minute for ten million events without a snapshot.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10m CMD ["curl", "-fsS", "http://127.0.0.1:8080/readyz"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/bin/hindsight", "serve"]
