@@ -14,8 +14,9 @@ namespace {
 // without them. 3: snapshots hold curves and a sample of the learned clicks; models are as before.
 // 4: clicks that wait in a snapshot may be positions or rankings; models are as before. 5: points
 // of curves have the weights of experts, auto and feature-klrank may have context terms; models
-// without them are as before.
-constexpr std::uint32_t kFormatVersion = 5;
+// without them are as before. 6: snapshots hold the arms that were drawn and what is of the era
+// alone; models are as before.
+constexpr std::uint32_t kFormatVersion = 6;
 constexpr std::uint32_t kOldestFormatVersion = 1;
 // Changes whenever the same log would fold to other bits.
 constexpr std::uint32_t kNumericsVersion = 1;

@@ -54,6 +54,8 @@ struct RankerChoice {
 /// RETURNS: the choice with its parameters completed by defaults. FAILS: as find_ranker,
 /// check_params and make_ranker
 Result<RankerChoice> complete_choice(const RankerChoice& choice);
+/// RETURNS: what a pick is a choice among, shown or candidates; empty for rankers that do not say.
+std::string choice_set_name(const ParamMap& params);
 
 struct CollectionConfig {
   std::string ranker = "auto";
@@ -203,7 +205,8 @@ struct ClickCounts {
   friend bool operator==(const ClickCounts&, const ClickCounts&) = default;
 };
 
-/// One side of a comparison between the ranker and the caller's own order.
+/// What became of decisions: of one side of a comparison between the ranker and the caller's own
+/// order, for instance.
 struct ArmStats {
   std::uint64_t decisions = 0;
   std::uint64_t clicks = 0;        // learned or, in the control arm, counted
@@ -232,9 +235,10 @@ struct CurvePoint {
   Position position = 0;
   std::optional<RegretSummary> cost = {};   // of the era; none without a bound
   std::optional<Hindsight> hindsight = {};  // only where it was measured
-  ArmStats ranker_arm = {};                 // since the collection was made
-  ArmStats control_arm = {};
-  std::vector<float> expert_weights = {};  // Ranker::expert_weights; empty where it was measured
+  ArmStats ranker_arm = {};                 // every decision since the collection was made
+  ArmStats control_arm = {};                // that is not, or that is, in the caller's order
+  std::string choice_set = {};              // of the era; empty where it has none, or not known
+  std::vector<float> expert_weights = {};   // Ranker::expert_weights; empty where it was measured
 
   /// RETURNS: how much more was paid, at the moments of learning, than the best fixed policy would
   /// have; none where it was not measured.
@@ -262,8 +266,12 @@ struct CollectionStats {
   std::uint64_t items = 0;
   std::uint64_t era = 0;
   bool building = false;
-  ArmStats ranker_arm;
-  ArmStats control_arm;
+  ArmStats ranker_arm;   // every decision since the collection was made
+  ArmStats control_arm;  // that is not, or that is, in the caller's order
+  /// Of both, those whose arm was drawn: lists alike, but for the draw.
+  ArmStats drawn_ranker_arm;
+  ArmStats drawn_control_arm;
+  ArmStats era_arm;  // of the ranker's decisions, those since it began to learn
   std::vector<std::pair<std::string, std::uint64_t>> quarantine_reasons;
   std::optional<RegretSummary> regret;
   std::string choice_set;              // what a pick is a choice among: shown or candidates

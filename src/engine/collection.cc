@@ -418,10 +418,7 @@ CollectionStats Collection::stats(bool with_hash) const {
   stats.lost_decisions = lost_decisions_.load(std::memory_order_relaxed);
   const Guard model = models_.read();
   stats.regret = model->ranker().regret_summary();
-  const auto choice_set = model->config().params.find("choice_set");
-  if (choice_set != model->config().params.end()) {
-    stats.choice_set = to_string(choice_set->second);
-  }
+  stats.choice_set = choice_set_name(model->config().params);
   stats.model = model->ranker().describe();
   if (with_hash) {
     const std::lock_guard lock(hash_mutex_);

@@ -153,13 +153,14 @@ class Collection : public std::enable_shared_from_this<Collection> {
                        DecisionId id) const;
   Result<void> fill_features(const RankInput& input, const Model& model,
                              Candidates& candidates) const;
+  /// `control_list`: the candidates are the rest of a list, which is in the caller's order or not.
   Result<Ranked> rank_candidates(const RankInput& input, const Model& model,
-                                 const Candidates& candidates);
+                                 const Candidates& candidates, std::optional<bool> control_list);
   Result<void> check_before_adding(const RankInput& input, const Model& model) const;
   void add_unknown(RankInput input, Candidates candidates, OnUnknown on_unknown,
                    Callback<RankReply> done);
   void finish_rank(Ranked ranked, bool before_reply, Callback<RankReply> done);
-  void keep_for_paging(RankInput input, Candidates candidates, const Decision& decision);
+  void keep_for_paging(RankInput input, Candidates candidates, const DecisionEvent& event);
   void next_page(const RankInput& input, Callback<RankReply> done);
 
   ItemView view_of(const Model& model, ItemIndex item) const;
@@ -213,7 +214,7 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::uint64_t learned_clicks_ = 0;  // by the ranker that serves now
   std::uint64_t tried_era_ = 0;       // when measuring was last tried,
   std::uint64_t tried_clicks_ = 0;
-  std::int64_t tried_ms_ = 0;         // in vain perhaps
+  std::int64_t tried_ms_ = 0;  // in vain perhaps
   mutable std::mutex hash_mutex_;
   mutable Position hash_position_ = 0;
   mutable std::string hash_;

@@ -58,6 +58,11 @@ Result<RankerChoice> complete_choice(const RankerChoice& choice) {
   return complete;
 }
 
+std::string choice_set_name(const ParamMap& params) {
+  const auto found = params.find("choice_set");
+  return found == params.end() ? "" : to_string(found->second);
+}
+
 Result<CollectionConfig> apply_patch(const CollectionConfig& base, const CollectionPatch& patch,
                                      bool is_new) {
   CollectionConfig config = base;

@@ -202,13 +202,13 @@ void Collection::rank(RankInput input, Callback<RankReply> done) {
       const OnUnknown on_unknown = input.on_unknown.value_or(model->config().on_unknown);
       return add_unknown(std::move(input), *std::move(candidates), on_unknown, std::move(done));
     }
-    Result<Ranked> result = rank_candidates(input, *model, *candidates);
+    Result<Ranked> result = rank_candidates(input, *model, *candidates, std::nullopt);
     if (!result.ok()) {
       return done(result.error());
     }
     before_reply = model->config().decisions_before_reply;
     ranked = *std::move(result);
-    keep_for_paging(std::move(input), *std::move(candidates), ranked.event.decision);
+    keep_for_paging(std::move(input), *std::move(candidates), ranked.event);
   }
   finish_rank(std::move(ranked), before_reply, std::move(done));
 }
@@ -285,7 +285,8 @@ Result<Explanation> Collection::explain(std::string_view id, const RankInput& wi
 }
 
 Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, const Model& model,
-                                                       const Candidates& candidates) {
+                                                       const Candidates& candidates,
+                                                       std::optional<bool> control_list) {
   const std::size_t n =
       candidates.whole_library ? model.ranker().items_live() : candidates.items.size();
   const std::uint64_t step = planted(Fault::kReuseDecisionId) ? 0 : 1;
@@ -295,12 +296,12 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
   const Request request = make_request(input, model, candidates, id);
   Ranked ranked;
   DecisionEvent& event = ranked.event;
-  const bool control =
-      config.control > 0.0 && n > 0 && !input.candidates.empty() &&
-      Rng::for_decision(config.seed ^ kControlStream, id).uniform() < config.control;
-  if (control || n == 0) {
+  event.drawn = !control_list && config.control > 0.0 && n > 0 && !input.candidates.empty();
+  event.control =
+      event.drawn ? Rng::for_decision(config.seed ^ kControlStream, id).uniform() < config.control
+                  : control_list.value_or(false);
+  if (event.control || n == 0) {
     event.decision = in_callers_order(request);
-    event.control = control;
   } else {
     Rng rng = Rng::for_decision(config.seed, id);
     Result<Decision> decision = model.ranker().rank(request, model.signals(), rng);
@@ -318,7 +319,7 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
   }
   Decision& decision = event.decision;
   decision.model_version = model.version();
-  decision.ranker = control ? "control" : config.ranker;
+  decision.ranker = event.control ? "control" : config.ranker;
   event.query = config.log_queries ? input.query : std::string();
   event.appended = candidates.appended;
   if (event.appended.size() > input.k - std::min(input.k, decision.shown_count)) {
@@ -337,7 +338,7 @@ Result<Collection::Ranked> Collection::rank_candidates(const RankInput& input, c
   }
   reply.log_propensity = decision.log_propensity;
   reply.model_version = decision.model_version;
-  reply.control = control;
+  reply.control = event.control;
   reply.candidates = n + candidates.appended.size();
   return ranked;
 }
@@ -354,7 +355,9 @@ void Collection::finish_rank(Ranked ranked, bool before_reply, Callback<RankRepl
   });
 }
 
-void Collection::keep_for_paging(RankInput input, Candidates candidates, const Decision& decision) {
+void Collection::keep_for_paging(RankInput input, Candidates candidates,
+                                 const DecisionEvent& event) {
+  const Decision& decision = event.decision;
   if (candidates.whole_library || decision.shown_count >= candidates.items.size()) {
     return;
   }
@@ -373,6 +376,7 @@ void Collection::keep_for_paging(RankInput input, Candidates candidates, const D
   list->input.session = std::move(input.session);
   list->input.group = std::move(input.group);
   list->input.context_key = std::move(input.context_key);
+  list->control = event.control;
   list->shown = decision.shown_count;
   pages_.put(decision.id, std::move(list));
 }
@@ -457,7 +461,7 @@ void Collection::next_page(const RankInput& input, Callback<RankReply> done) {
       end.model_version = model->version();
       return done(std::move(end));
     }
-    Result<Ranked> result = rank_candidates(page, *model, candidates);
+    Result<Ranked> result = rank_candidates(page, *model, candidates, list->control);
     if (!result.ok()) {
       return done(result.error());
     }

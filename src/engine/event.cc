@@ -11,10 +11,12 @@
 namespace hindsight {
 namespace {
 
-// 2: measured; decisions hold their candidates. 3: clicks by position, and rankings.
-constexpr std::uint8_t kFormat = 3;
+// 2: measured; decisions hold their candidates. 3: clicks by position, and rankings. 4: decisions
+// say whether their arm was drawn; those of before count for neither arm.
+constexpr std::uint8_t kFormat = 4;
 constexpr std::uint8_t kWithCandidates = 2;
 constexpr std::uint8_t kWithRankings = 3;
+constexpr std::uint8_t kWithDraw = 4;
 
 // A list whose entries take at least a byte each cannot be longer than what is left.
 bool get_count(ByteReader& in, std::uint32_t& count) { return in.get(count) && count <= in.left(); }
@@ -138,6 +140,7 @@ void put_body(ByteWriter& out, const DecisionEvent& body) {
   put_texts(out, body.appended);
   out.put(body.control);
   put_candidates(out, body.candidates);
+  out.put(body.drawn);
 }
 
 bool get_aux(ByteReader& in, std::vector<std::byte>& aux) {
@@ -175,7 +178,8 @@ bool get_body(ByteReader& in, DecisionEvent& body, std::uint8_t format) {
   in.get(decision.context_key);
   if (!get_aux(in, decision.aux) || !in.get(body.query) || !get_texts(in, body.appended) ||
       !in.get(body.control) ||
-      (format >= kWithCandidates && !get_candidates(in, body.candidates))) {
+      (format >= kWithCandidates && !get_candidates(in, body.candidates)) ||
+      (format >= kWithDraw && !in.get(body.drawn))) {
     return false;
   }
   decision.choice_set = static_cast<ChoiceSet>(choice_set);

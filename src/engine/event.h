@@ -51,6 +51,7 @@ struct DecisionEvent {
   std::string query;                  // empty unless the collection logs queries
   std::vector<std::string> appended;  // shown behind the ranked items, unknown to the library
   bool control = false;               // the caller's order
+  bool drawn = false;  // between that and the ranker's: the list took part in the draw
   CandidateSet candidates;
 };
 

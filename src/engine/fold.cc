@@ -68,6 +68,7 @@ Result<std::unique_ptr<Model>> Fold::begin(const LogEntry& entry, const RankerCh
   }
   HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::make(config));
   logged_ = made->config;
+  choice_sets_[era_] = choice_set_name(logged_.params);
   limit_cache();
   seen_.insert(event.id);
   time_ms_ = event.clock_ms;
@@ -106,6 +107,7 @@ Result<void> Fold::on(const CollectionEvent& event, Context& context) {
       event.config.ranker != logged_.ranker || event.config.params != logged_.params;
   era_ += other_ranker ? 1 : 0;
   logged_ = event.config;
+  choice_sets_[era_] = choice_set_name(logged_.params);
   limit_cache();
   CollectionConfig config = event.config;
   if (choice_) {
@@ -118,7 +120,10 @@ Result<void> Fold::on(const CollectionEvent& event, Context& context) {
   }
   if (config.ranker != context.model.config().ranker ||
       config.params != context.model.config().params) {
-    sample_.clear();  // a ranker that has learned nothing
+    // A ranker that has learned nothing.
+    sample_.clear();
+    era_arm_ = {};
+    era_begin_ = context.position;
   }
   const auto change = [config](Model& model) {
     // A ranker that the registry knew when the event was logged is still known.
@@ -166,6 +171,17 @@ Result<void> Fold::on(const RemoveEvent& event, Context& context) {
   return {};
 }
 
+template <class Change>
+void Fold::change_arms(const DecisionEvent& event, Position position, const Change& change) {
+  change(event.control ? control_arm_ : ranker_arm_);
+  if (event.drawn) {
+    change(event.control ? drawn_control_arm_ : drawn_ranker_arm_);
+  }
+  if (!event.control && position > era_begin_) {
+    change(era_arm_);
+  }
+}
+
 Result<void> Fold::on(DecisionEvent& event, Context& context) {
   const DecisionId id = event.decision.id;
   const DecisionSlot* known = decisions_.find(id);
@@ -182,7 +198,7 @@ Result<void> Fold::on(DecisionEvent& event, Context& context) {
     HINDSIGHT_RETURN_IF_ERROR(observer_->decided(event, context.model));
   }
   ++decision_count_;
-  ++(event.control ? control_arm_ : ranker_arm_).decisions;
+  change_arms(event, context.position, [](ArmStats& arm) { ++arm.decisions; });
   DecisionSlot& slot = decisions_.open(id, context.position, time_ms_);
   event.candidates = {};  // learning needs what was shown alone
   cache_.put(context.position, std::make_shared<const DecisionEvent>(std::move(event)));
@@ -326,7 +342,8 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
     clicks.clicked.push_back(*place);
     ++counts_.learned;
   }
-  count_click(*event, static_cast<std::size_t>(place - shown.begin()), clicks.clicked.size() == 1);
+  count_click(*event, slot.position, static_cast<std::size_t>(place - shown.begin()),
+              clicks.clicked.size() == 1);
   draw_curve(context);
   return Outcome::kAccepted;
 }
@@ -410,15 +427,17 @@ void Fold::sample_click(Position decision, ItemIndex item, const Model& model) {
   }
 }
 
-void Fold::count_click(const DecisionEvent& event, std::size_t place, bool first_of_decision) {
-  ArmStats& arm = event.control ? control_arm_ : ranker_arm_;
+void Fold::count_click(const DecisionEvent& event, Position position, std::size_t place,
+                       bool first_of_decision) {
   const double ndcg = 1.0 / std::log2(static_cast<double>(place) + 2.0);
-  ++arm.clicks;
-  // What an older snapshot did not know was taken for as many as it can be (fold_bytes.cc).
-  arm.clicked += first_of_decision && arm.clicked < arm.decisions ? 1 : 0;
-  arm.first_clicks += place == 0 ? 1 : 0;
-  arm.ndcg_sum += ndcg;
-  arm.ndcg_squares += ndcg * ndcg;
+  change_arms(event, position, [&](ArmStats& arm) {
+    ++arm.clicks;
+    // What an older snapshot did not know was taken for as many as it can be (fold_bytes.cc).
+    arm.clicked += first_of_decision && arm.clicked < arm.decisions ? 1 : 0;
+    arm.first_clicks += place == 0 ? 1 : 0;
+    arm.ndcg_sum += ndcg;
+    arm.ndcg_squares += ndcg * ndcg;
+  });
 }
 
 void Fold::draw_curve(const Context& context) {

@@ -93,7 +93,7 @@ class Fold {
 
   /// The clicks that the ranker has learned.
   const ClickSample& sample() const { return sample_; }
-  /// What is known here and now. REQUIRES: the model is that of this fold
+  /// What is known here and now, but for the choice set. REQUIRES: the model is that of this fold
   CurvePoint point(const Model& model) const;
   /// RETURNS: up to `count` points in log order, the last one of here and now. REQUIRES: as above,
   /// count > 0
@@ -137,8 +137,13 @@ class Fold {
   /// it.
   bool learn(const Shared& decision, Feedback feedback, Context& context);
   void sample_click(Position decision, ItemIndex item, const Model& model);
-  void count_click(const DecisionEvent& decision, std::size_t place, bool first_of_decision);
+  /// Calls `change` with each of the arms that the decision counts for.
+  template <class Change>
+  void change_arms(const DecisionEvent& decision, Position position, const Change& change);
+  void count_click(const DecisionEvent& decision, Position position, std::size_t place,
+                   bool first_of_decision);
   void draw_curve(const Context& context);
+  void name_choice_set(CurvePoint& point) const;
   Result<void> close_oldest(Context& context);
   void drop_oldest_awaiting();
   void forget_old();
@@ -157,8 +162,13 @@ class Fold {
   ClickCounts counts_;
   std::uint64_t decision_count_ = 0;
   std::uint64_t closed_early_ = 0;
+  std::map<std::uint64_t, std::string> choice_sets_;  // by era, where it is known
   ArmStats ranker_arm_;
   ArmStats control_arm_;
+  ArmStats drawn_ranker_arm_;
+  ArmStats drawn_control_arm_;
+  ArmStats era_arm_;
+  Position era_begin_ = 0;  // the decisions of era_arm_ come after it
   std::map<std::string, std::uint64_t, std::less<>> quarantine_;
   ClickSample sample_;
   Curves curves_;

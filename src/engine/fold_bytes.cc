@@ -57,8 +57,16 @@ void Fold::save(ByteWriter& out) const {
   put_counts(out, counts_);
   out.put(decision_count_);
   out.put(closed_early_);
-  put_arm(out, ranker_arm_);
-  put_arm(out, control_arm_);
+  out.put(era_begin_);
+  out.put(static_cast<std::uint32_t>(choice_sets_.size()));
+  for (const auto& [era, choice_set] : choice_sets_) {
+    out.put(era);
+    out.put(std::string_view(choice_set));
+  }
+  for (const ArmStats* arm :
+       {&ranker_arm_, &control_arm_, &drawn_ranker_arm_, &drawn_control_arm_, &era_arm_}) {
+    put_arm(out, *arm);
+  }
   out.put(static_cast<std::uint32_t>(quarantine_.size()));
   for (const auto& [reason, count] : quarantine_) {
     out.put(std::string_view(reason));
@@ -74,7 +82,7 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
   constexpr std::uint32_t kWithCurves = 3;
   constexpr std::uint32_t kWithRankings = 4;
   constexpr std::uint32_t kWithExperts = 5;
-  partial_ = format < kWithCurves;
+  constexpr std::uint32_t kWithDraw = 6;
   const Error corrupt{ErrorCode::kCorrupt, "the saved joins do not fit together", ""};
   in.get(position_);
   in.get(time_ms_);
@@ -85,8 +93,30 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
   get_counts(in, counts_);
   in.get(decision_count_);
   in.get(closed_early_);
+  // What came before says of the first era alone what was its own.
+  partial_ = format < kWithCurves || (format < kWithDraw && era_ > 0);
+  if (format < kWithDraw) {
+    era_begin_ = era_ == 0 ? 0 : position_;
+    choice_sets_[era_] = choice_set_name(logged_.params);
+  } else {
+    std::uint32_t eras = 0;
+    in.get(era_begin_);
+    in.get(eras);
+    for (std::uint32_t i = 0; i < eras && in.ok(); ++i) {
+      std::uint64_t era = 0;
+      in.get(era);
+      in.get(choice_sets_[era]);
+    }
+  }
   for (ArmStats* arm : {&ranker_arm_, &control_arm_}) {
-    partial_ ? get_old_arm(in, *arm) : get_arm(in, *arm);
+    format < kWithCurves ? get_old_arm(in, *arm) : get_arm(in, *arm);
+  }
+  if (format >= kWithDraw) {
+    for (ArmStats* arm : {&drawn_ranker_arm_, &drawn_control_arm_, &era_arm_}) {
+      get_arm(in, *arm);
+    }
+  } else if (era_ == 0) {
+    era_arm_ = ranker_arm_;
   }
   std::uint32_t reasons = 0;
   in.get(reasons);
@@ -95,11 +125,15 @@ Result<void> Fold::load(ByteReader& in, std::uint32_t format) {
     in.get(reason);
     in.get(quarantine_[reason]);
   }
-  if (!in.ok() || !adds_up(counts_) || !adds_up(ranker_arm_) || !adds_up(control_arm_) ||
+  const auto arms = {&ranker_arm_, &control_arm_, &drawn_ranker_arm_, &drawn_control_arm_,
+                     &era_arm_};
+  if (!in.ok() || !adds_up(counts_) ||
+      !std::all_of(arms.begin(), arms.end(), [](const ArmStats* arm) { return adds_up(*arm); }) ||
       !seen_.load(in) || !decisions_.load(in, format < kWithRankings)) {
     return corrupt;
   }
-  if (!partial_ && (!sample_.load(in, logged_.seed) || !curves_.load(in, format >= kWithExperts))) {
+  if (format >= kWithCurves &&
+      (!sample_.load(in, logged_.seed) || !curves_.load(in, format >= kWithExperts))) {
     return corrupt;
   }
   limit_cache();
@@ -114,10 +148,16 @@ void Fold::fill_stats(CollectionStats& stats) const {
   stats.era = era_;
   stats.ranker_arm = ranker_arm_;
   stats.control_arm = control_arm_;
+  stats.drawn_ranker_arm = drawn_ranker_arm_;
+  stats.drawn_control_arm = drawn_control_arm_;
+  stats.era_arm = era_arm_;
   stats.quarantine_reasons.assign(quarantine_.begin(), quarantine_.end());
   stats.position = position_;
   const CurvePoint* measured = curves_.last_measured(era_);
   stats.measured = measured == nullptr ? std::nullopt : std::optional(*measured);
+  if (stats.measured) {
+    name_choice_set(*stats.measured);
+  }
 }
 
 std::optional<std::int64_t> Fold::oldest_waiting_ms() {
@@ -149,13 +189,22 @@ CurvePoint Fold::point(const Model& model) const {
           .hindsight = {},
           .ranker_arm = ranker_arm_,
           .control_arm = control_arm_,
+          .choice_set = {},
           .expert_weights = model.ranker().expert_weights()};
 }
 
 std::vector<CurvePoint> Fold::history(const Model& model, std::size_t count) const {
   std::vector<CurvePoint> points = curves_.pick(count - 1);
   points.push_back(point(model));
+  for (CurvePoint& one : points) {
+    name_choice_set(one);
+  }
   return points;
+}
+
+void Fold::name_choice_set(CurvePoint& point) const {
+  const auto known = choice_sets_.find(point.era);
+  point.choice_set = known == choice_sets_.end() ? "" : known->second;
 }
 
 std::uint64_t Fold::memory_bytes() const {

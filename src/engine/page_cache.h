@@ -29,6 +29,7 @@ struct PagedList {
   std::vector<ItemIndex> just_shown;  // the latest page
   std::vector<double> priors;         // of each of them, or empty
   FeatureRows features;               // of each of them, or empty
+  bool control = false;               // in the caller's order, which its pages go on with
   std::size_t shown = 0;
   std::map<std::size_t, RankReply> pages;  // that were given, by their offset
 };

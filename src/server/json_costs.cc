@@ -106,6 +106,11 @@ void write_counts(JsonWriter& json, const ArmStats& arm) {
   });
 }
 
+/// Null where it is not known.
+void write_choice_set(JsonWriter& json, const std::string& choice_set) {
+  choice_set.empty() ? json.null() : json.text(choice_set);
+}
+
 void write_point(JsonWriter& json, const CurvePoint& point) {
   json.object([&] {
     json.key("era").whole(point.era);
@@ -114,6 +119,8 @@ void write_point(JsonWriter& json, const CurvePoint& point) {
     json.key("kl_cost");
     if (point.cost) {
       json.object([&] {
+        json.key("choice_set");
+        write_choice_set(json, point.choice_set);
         write_paid(json, *point.cost);
         write_comparison(json, &point);
         write_bounds(json, *point.cost);
@@ -147,7 +154,7 @@ void write_kl_cost(JsonWriter& json, const CollectionStats& stats) {
   const CurvePoint* measured = stats.measured ? &*stats.measured : nullptr;
   json.object([&] {
     json.key("choice_set").text(stats.choice_set);
-    json.key("click_rate").number(click_rate(stats.ranker_arm));
+    json.key("click_rate").number(click_rate(stats.era_arm));
     write_paid(json, *stats.regret);
     write_comparison(json, measured);
     write_bounds(json, *stats.regret);

@@ -102,12 +102,13 @@ std::string stats_json(const CollectionStats& stats, const StatsFormat& format) 
     json.key("kl_cost");
     write_kl_cost(json, stats);
     write_rates(json, stats.ranker_arm);
+    json.key("rated_clicks").whole(stats.ranker_arm.clicks);
     if (format.arms) {
       json.key("arms").object([&] {
         json.key("ranker");
-        write_arm(json, stats.ranker_arm);
+        write_arm(json, stats.drawn_ranker_arm);
         json.key("control");
-        write_arm(json, stats.control_arm);
+        write_arm(json, stats.drawn_control_arm);
       });
     }
     json.key("quarantine_reasons").object([&] {

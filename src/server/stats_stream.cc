@@ -48,7 +48,8 @@ Result<std::string> current_stats(const Engine& engine, std::string_view collect
                                   bool with_hash) {
   HINDSIGHT_ASSIGN_OR_RETURN(const CollectionInfo info, engine.collection(collection));
   HINDSIGHT_ASSIGN_OR_RETURN(const CollectionStats stats, engine.stats(collection, with_hash));
-  const bool arms = info.config.control > 0.0 || stats.control_arm.decisions > 0;
+  const bool arms = info.config.control > 0.0 ||
+                    stats.drawn_ranker_arm.decisions + stats.drawn_control_arm.decisions > 0;
   return stats_json(stats, {.arms = arms});
 }
 

@@ -68,7 +68,8 @@ TEST(CandidateSet, DamagedBytesAreRefused) {
 
 TEST(CandidateSet, EventsOfTheFirstFormatHaveNone) {
   std::vector<std::byte> bytes = encode_event(event_of(some_decision()));
-  bytes.pop_back();  // the kind of the set, which the first format did not have
+  bytes.resize(bytes.size() -
+               2);  // the set's kind and the draw, which the first format did not have
   bytes.front() = std::byte{1};
   const Result<Event> read = decode_event(bytes);
   ASSERT_TRUE(read.ok()) << to_string(read.error());

@@ -278,6 +278,70 @@ TEST(LifeCycle, TheControlArmGetsTheCallersOrderAndBothArmsAreReported) {
   EXPECT_EQ(stats.control_arm.first_clicks, 0U);
 }
 
+TEST(LifeCycle, PagesGoOnInTheOrderOfTheirListAndAreNotCompared) {
+  EngineWorld world;
+  CollectionPatch patch = patch_of("klrank");
+  patch.control = 0.5;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  const std::vector<std::string> ids = {"a", "b", "c", "d", "e"};
+  std::uint64_t controls = 0;
+  constexpr std::uint64_t kRanks = 60;
+  for (std::uint64_t i = 0; i < kRanks; ++i) {
+    const auto first = world.rank_ids("books", ids, 2);
+    ASSERT_TRUE(first.ok());
+    // Everybody clicks on the first page, and nobody on the second.
+    ASSERT_EQ(world.click("books", first->decision, first->items[0].id)->accepted, 1U);
+    controls += first->control ? 1 : 0;
+    std::vector<std::string> seen = {first->items[0].id, first->items[1].id};
+    for (const std::size_t offset : {2, 4}) {
+      RankInput page;
+      page.decision = first->decision;
+      page.offset = offset;
+      page.k = 2;
+      const auto next = world.rank("books", page);
+      ASSERT_TRUE(next.ok());
+      EXPECT_EQ(next->control, first->control);
+      for (const RankedItem& item : next->items) {
+        seen.push_back(item.id);
+      }
+    }
+    if (first->control) {
+      EXPECT_EQ(seen, ids) << "the caller's order, page by page";
+    }
+  }
+  ASSERT_GT(controls, 0U);
+  ASSERT_LT(controls, kRanks);
+  const auto expect_arms = [&](const CollectionStats& stats) {
+    EXPECT_EQ(stats.drawn_control_arm.decisions, controls);
+    EXPECT_EQ(stats.drawn_control_arm.clicked, controls);
+    EXPECT_EQ(stats.drawn_ranker_arm.decisions, kRanks - controls);
+    EXPECT_EQ(stats.drawn_ranker_arm.clicked, kRanks - controls);
+  };
+  expect_arms(world.stats("books"));
+  EXPECT_EQ(world.stats("books").ranker_arm.decisions, 3 * (kRanks - controls));
+  EXPECT_EQ(world.stats("books").control_arm.decisions, 3 * controls);
+  // No caller's order to keep: the whole library, and a list of which nothing is known.
+  RankInput library;
+  library.k = 2;
+  ASSERT_TRUE(world.rank("books", library).ok());
+  RankInput unknown;
+  unknown.candidates = {{.id = "z", .features = {}, .prior = 0.0}};
+  unknown.on_unknown = OnUnknown::kAppend;
+  ASSERT_TRUE(world.rank("books", unknown).ok());
+  // Without a control there is no draw.
+  patch = {};
+  patch.control = 0.0;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  const auto plain = world.rank_ids("books", ids, 2);
+  ASSERT_TRUE(world.click("books", plain->decision, plain->items[0].id).ok());
+  expect_arms(world.stats("books"));
+  EXPECT_EQ(world.stats("books").ranker_arm.decisions, 3 * (kRanks - controls) + 3);
+  world.restart();
+  expect_arms(world.stats("books"));
+  world.crash();
+  expect_arms(world.stats("books"));
+}
+
 bool log_contains(EngineWorld& world, const std::string& text) {
   const LogId log = world.store().logs()->front().id;
   for (const LogEntry& entry : world.store().copy_of(log)) {

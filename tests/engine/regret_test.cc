@@ -266,6 +266,64 @@ TEST_P(Regret, ARankerThatReplaysAsManyClicksIsMeasuredBeforeTheNext) {
   expect_figures(after, library.ledger());
 }
 
+TEST(RegretEras, ClickRatesAreOfTheDecisionsThatTheCostsCouldBeOf) {
+  EngineWorld world;
+  CollectionPatch patch;
+  patch.ranker = "klrank";
+  ASSERT_TRUE(world.put("books", patch).ok());
+  const auto rank = [&] { return *world.rank_ids("books", {"a", "b", "c"}); };
+  const auto click = [&](const RankReply& reply) {
+    ASSERT_EQ(world.click("books", reply.decision, "a")->accepted, 1U);
+  };
+  const auto expect_era = [&](std::uint64_t decisions, std::uint64_t clicked) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(world.stats("books").era_arm.decisions, decisions);
+      EXPECT_EQ(world.stats("books").era_arm.clicked, clicked);
+      i == 0 ? world.restart() : world.crash();
+    }
+  };
+  click(rank());
+  const RankReply of_before = rank();
+  expect_era(2, 1);
+  patch = {};
+  patch.params = ParamMap{{"alpha", 1.0}, {"choice_set", std::string("candidates")}};
+  patch.history = History::kDiscard;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  expect_era(0, 0);
+  click(rank());
+  rank();
+  rank();
+  click(of_before);  // which was ranked in the era before
+  expect_era(3, 1);
+  EXPECT_EQ(world.stats("books").ranker_arm.clicked, 3U);
+  // A ranker that learns the history pays for all of it.
+  patch.params = ParamMap{{"alpha", 2.0}, {"choice_set", std::string("shown")}};
+  patch.history = History::kReplay;
+  ASSERT_TRUE(world.put("books", patch).ok());
+  Library::wait_until([&] { return !world.engine().collection("books")->building; });
+  expect_era(5, 3);
+}
+
+TEST_P(Regret, EveryPointHasTheChoiceSetOfItsEra) {
+  Library library(GetParam());
+  ASSERT_TRUE(library.make());
+  library.play(10);
+  library.measure();
+  CollectionPatch patch;
+  patch.params = ParamMap{{"choice_set", std::string("candidates")}};
+  patch.history = History::kDiscard;
+  ASSERT_TRUE(library.world().put("books", patch).ok());
+  library.play(10);
+  library.world().restart();
+  std::uint64_t eras[2] = {0, 0};
+  for (const CurvePoint& point : library.history()) {
+    EXPECT_EQ(point.choice_set, point.era == 0 ? "shown" : "candidates");
+    ++eras[point.era];
+  }
+  EXPECT_GT(eras[0], 0U);
+  EXPECT_GT(eras[1], 0U);
+}
+
 TEST_P(Regret, HistoryTellsTheCostsClickByClick) {
   Library library(GetParam());
   ASSERT_TRUE(library.make());

@@ -118,6 +118,9 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
                       .ndcg_sum = 3.0,
                       .clicked = 2,
                       .ndcg_squares = 2.25};
+  stats.drawn_ranker_arm = stats.ranker_arm;
+  stats.ranker_arm.decisions = 16;  // twice as many as are compared
+  stats.era_arm = {.decisions = 4, .clicked = 3};
   stats.choice_set = "shown";
   stats.regret = RegretSummary{.clicks = 2,
                                .learned_cost = 1.5,
@@ -133,10 +136,10 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
       stats_json(stats, {.arms = true}),
       R"({"clicks":{"received":21,"pending":1,"learned":2,"duplicate":3,"late":4,"unjoined":5,)"
       R"("quarantined":6},"decisions":9,"open_decisions":0,"closed_early":0,"items":0,"era":0,)"
-      R"("building":false,"kl_cost":{"choice_set":"shown","click_rate":0.25,"clicks":2,)"
+      R"("building":false,"kl_cost":{"choice_set":"shown","click_rate":0.75,"clicks":2,)"
       R"("served":1.25,"learned":1.5,"hindsight":null,"regret":null,"regret_upper":null,)"
       R"("bound":40,"data_bound":7,"refresh":"on","measured":null},)"
-      R"("click_rate":0.25,"first_rate":1,"ndcg":0.75,"arms":{"ranker":{"decisions":8,)"
+      R"("click_rate":0.125,"first_rate":1,"ndcg":0.75,"rated_clicks":4,"arms":{"ranker":{"decisions":8,)"
       R"("clicked":2,"clicks":4,"click_rate":0.25,"click_rate_95":[)" +
           ends(wilson_interval(2, 8)) + R"(],"first_rate":1,"first_rate_95":[)" +
           ends(wilson_interval(4, 4)) +
@@ -163,6 +166,7 @@ CurvePoint measured_point() {
                              .theorem_bound = 400.0,
                              .data_bound = 70.0};
   point.hindsight = Hindsight{.cost = 40.0, .error = 0.5, .regret_upper = 12.0, .sample = 60};
+  point.choice_set = "shown";
   point.ranker_arm = {
       .decisions = 8, .clicks = 4, .first_clicks = 1, .ndcg_sum = 3.0, .clicked = 2};
   return point;
@@ -194,7 +198,7 @@ TEST(HistoryJson, HasAMomentPerPoint) {
       R"({"points":[{"era":0,"time_ms":0,"position":3,"kl_cost":null,"ranker":{"decisions":0,)"
       R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0},"control":{"decisions":0,)"
       R"("clicked":0,"clicks":0,"first_clicks":0,"ndcg_sum":0},"expert_weights":[0.25,0.75]},)"
-      R"({"era":1,"time_ms":123,"position":9,"kl_cost":{"clicks":100,"served":49,"learned":50,)"
+      R"({"era":1,"time_ms":123,"position":9,"kl_cost":{"choice_set":"shown","clicks":100,"served":49,"learned":50,)"
       R"("hindsight":40,"regret":10,"regret_upper":12,"bound":400,"data_bound":70,"sampled":true,)"
       R"("sample":60,"error":0.5},"ranker":{"decisions":8,"clicked":2,"clicks":4,)"
       R"("first_clicks":1,"ndcg_sum":3},"control":{"decisions":0,"clicked":0,"clicks":0,)"

@@ -47,7 +47,7 @@ export async function loadHistory(api: Api, collection: string, points: number, 
 
 /** The present, as the stream tells it; what was measured belongs to an earlier moment. */
 export function pointOf(stats: Stats, now: number): HistoryPoint {
-  const rated = stats.arms?.ranker.clicks ?? stats.clicks.learned;
+  const rated = stats.rated_clicks;
   const cost = stats.kl_cost;
   return {
     time_ms: now,

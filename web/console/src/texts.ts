@@ -46,7 +46,7 @@ export const MEANINGS = {
   logged: "What happened on these lists, as they were served.",
   snips: "An estimate from the lists that happened, each weighted by how likely this ranker would have shown it (self-normalised inverse propensity).",
   replay_cost: "The mean of −log of the probability that this ranker, learning along the log, gave the clicked item to stand first.",
-  arms: "The ranker's lists beside those in the caller's own order; the difference is what learning is worth.",
+  arms: "The ranker's lists beside those in the caller's own order, over those that were drawn for one or the other; the difference is what learning is worth.",
 } as const;
 
 export type Meaning = keyof typeof MEANINGS;

@@ -89,6 +89,7 @@ export interface Stats {
   kl_cost: KlCost | null;
   first_rate: number | null;
   ndcg: number | null;
+  rated_clicks: number; // that both are of
   arms?: { ranker: Arm; control: Arm };
   quarantine_reasons: Record<string, number>;
   model_hash?: string;
