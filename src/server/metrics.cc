@@ -84,6 +84,7 @@ class CollectionFamilies {
     gauge(kOpen, name, stats.open_decisions);
     gauge(kEra, name, stats.era);
     add_costs(name, stats);
+    add_arms(name, stats);
     counter(kDecisions, {{"collection", name}}, stats.decisions);
     counter(kLost, {{"collection", name}}, stats.lost_decisions);
     const std::pair<const char*, std::uint64_t> outcomes[] = {
@@ -111,7 +112,15 @@ class CollectionFamilies {
     kEra,
     kCost,
     kRegret,
-    kBound
+    kBound,
+    kClickRate,
+    kRegretError,
+    kRegretSample,
+    kRegretClicks,
+    kArmDecisions,
+    kArmClicked,
+    kArmClicks,
+    kArmFirstClicks
   };
 
   void add_costs(const std::string& name, const CollectionStats& stats) {
@@ -119,15 +128,41 @@ class CollectionFamilies {
       return;
     }
     const auto of_kind = [&](Which which, const char* kind, double value) {
-      gauge_of(which, {{"collection", name}, {"kind", kind}}, value);
+      gauge_of(which, {{"collection", name}, {"kind", kind}, {"choice_set", stats.choice_set}},
+               value);
     };
+    const auto plain = [&](Which which, auto value) {
+      gauge_of(which, {{"collection", name}, {"choice_set", stats.choice_set}}, value);
+    };
+    if (stats.era_arm.decisions > 0) {
+      plain(kClickRate, static_cast<double>(stats.era_arm.clicked) /
+                            static_cast<double>(stats.era_arm.decisions));
+    }
     of_kind(kCost, "learned", stats.regret->learned_cost);
     of_kind(kCost, "served", stats.regret->served_cost);
     of_kind(kBound, "theorem", stats.regret->theorem_bound);
     of_kind(kBound, "data", stats.regret->data_bound);
     if (stats.measured && stats.measured->regret()) {
       of_kind(kCost, "hindsight", stats.measured->hindsight->cost);
-      gauge_of(kRegret, {{"collection", name}}, *stats.measured->regret());
+      plain(kRegret, *stats.measured->regret());
+      plain(kRegretError, stats.measured->hindsight->error);
+      plain(kRegretSample, stats.measured->hindsight->sample);
+      plain(kRegretClicks, stats.measured->cost->clicks);
+    }
+  }
+
+  void add_arms(const std::string& name, const CollectionStats& stats) {
+    if (stats.drawn_ranker_arm.decisions + stats.drawn_control_arm.decisions == 0) {
+      return;
+    }
+    const std::pair<const char*, const ArmStats&> arms[] = {{"ranker", stats.drawn_ranker_arm},
+                                                            {"control", stats.drawn_control_arm}};
+    for (const auto& [arm, counts] : arms) {
+      const std::vector<ClientMetric::Label> labels = {{"collection", name}, {"arm", arm}};
+      counter(kArmDecisions, labels, counts.decisions);
+      counter(kArmClicked, labels, counts.clicked);
+      counter(kArmClicks, labels, counts.clicks);
+      counter(kArmFirstClicks, labels, counts.first_clicks);
     }
   }
 
@@ -180,6 +215,29 @@ class CollectionFamilies {
       {"hindsight_regret_bound",
        "What the regret cannot exceed, by theorem and with the steps that occurred",
        MetricType::Gauge,
+       {}},
+      {"hindsight_click_rate",
+       "Share of the ranker's decisions of the era that got a click",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_regret_error",
+       "How far the regret may be off, 95% of the sampling or what the solver left open",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_regret_sample",
+       "Clicks that the last measurement looked at; fewer than hindsight_regret_clicks: a sample",
+       MetricType::Gauge,
+       {}},
+      {"hindsight_regret_clicks", "Clicks that the last measurement is of", MetricType::Gauge, {}},
+      {"hindsight_arm_decisions_total",
+       "Lists that were drawn for the arm: the ranker's or the caller's own order",
+       MetricType::Counter,
+       {}},
+      {"hindsight_arm_clicked_total", "Of these, lists with a click", MetricType::Counter, {}},
+      {"hindsight_arm_clicks_total", "Clicks on these lists", MetricType::Counter, {}},
+      {"hindsight_arm_first_clicks_total",
+       "Of these clicks, those on the first item",
+       MetricType::Counter,
        {}},
   };
 };

@@ -352,19 +352,50 @@ TEST_F(MetricsTest, DescribeEachCollection) {
                                .theorem_bound = 500.0,
                                .data_bound = 80.0};
   stats.measured = measured_point();
-  const std::string text = ask("GET", "/metrics", {.key = "read"}).body;
+  stats.choice_set = "shown";
+  stats.era_arm = {.decisions = 8, .clicked = 2};
+  const auto read = [&] { return ask("GET", "/metrics", {.key = "read"}).body; };
+  EXPECT_EQ(read().find("hindsight_arm_decisions_total{"), std::string::npos) << "none was drawn";
+  stats.drawn_ranker_arm = {.decisions = 7, .clicks = 5, .first_clicks = 3, .clicked = 4};
+  stats.drawn_control_arm = {.decisions = 6};
+  const std::string text = read();
+  const std::string of_books = R"({collection="books",choice_set="shown"})";
+  EXPECT_EQ(value_of(text, "hindsight_click_rate" + of_books), "0.25");
+  EXPECT_EQ(value_of(text, "hindsight_regret_error" + of_books), "0.5");
+  EXPECT_EQ(value_of(text, "hindsight_regret_sample" + of_books), "60");
+  EXPECT_EQ(value_of(text, "hindsight_regret_clicks" + of_books), "100");
+  const std::string ranker = R"({collection="books",arm="ranker"})";
+  EXPECT_EQ(value_of(text, "hindsight_arm_decisions_total" + ranker), "7");
+  EXPECT_EQ(value_of(text, "hindsight_arm_clicked_total" + ranker), "4");
+  EXPECT_EQ(value_of(text, "hindsight_arm_clicks_total" + ranker), "5");
+  EXPECT_EQ(value_of(text, "hindsight_arm_first_clicks_total" + ranker), "3");
+  EXPECT_EQ(value_of(text, R"(hindsight_arm_decisions_total{collection="books",arm="control"})"),
+            "6");
   EXPECT_EQ(value_of(text, R"(hindsight_log_position{collection="books"})"), "90");
   EXPECT_EQ(value_of(text, R"(hindsight_learning_lag{collection="books"})"), "10");
   EXPECT_EQ(value_of(text, R"(hindsight_memory_bytes{collection="books"})"), "4096");
   EXPECT_EQ(value_of(text, R"(hindsight_open_decisions{collection="books"})"), "5");
   EXPECT_EQ(value_of(text, R"(hindsight_clicks{collection="books",outcome="late"})"), "2");
   EXPECT_EQ(value_of(text, R"(hindsight_era{collection="books"})"), "4");
-  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="learned"})"), "60");
-  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="served"})"), "61");
-  EXPECT_EQ(value_of(text, R"(hindsight_kl_cost{collection="books",kind="hindsight"})"), "40");
-  EXPECT_EQ(value_of(text, R"(hindsight_regret{collection="books"})"), "10");
-  EXPECT_EQ(value_of(text, R"(hindsight_regret_bound{collection="books",kind="theorem"})"), "500");
-  EXPECT_EQ(value_of(text, R"(hindsight_regret_bound{collection="books",kind="data"})"), "80");
+  EXPECT_EQ(
+      value_of(text, R"(hindsight_kl_cost{collection="books",kind="learned",choice_set="shown"})"),
+      "60");
+  EXPECT_EQ(
+      value_of(text, R"(hindsight_kl_cost{collection="books",kind="served",choice_set="shown"})"),
+      "61");
+  EXPECT_EQ(
+      value_of(text,
+               R"(hindsight_kl_cost{collection="books",kind="hindsight",choice_set="shown"})"),
+      "40");
+  EXPECT_EQ(value_of(text, R"(hindsight_regret{collection="books",choice_set="shown"})"), "10");
+  EXPECT_EQ(
+      value_of(text,
+               R"(hindsight_regret_bound{collection="books",kind="theorem",choice_set="shown"})"),
+      "500");
+  EXPECT_EQ(
+      value_of(text,
+               R"(hindsight_regret_bound{collection="books",kind="data",choice_set="shown"})"),
+      "80");
   EXPECT_EQ(value_of(text, R"(hindsight_build_info{version="1.2.3"})"), "1");
   EXPECT_GT(std::stod(value_of(text, "process_resident_memory_bytes")), 1e6);
   engine.held.clear();

@@ -104,10 +104,10 @@ class Regret(unittest.TestCase):
         with self.open("/metrics") as answer:
             text = answer.read().decode()
         for kind in ("learned", "served", "hindsight"):
-            self.assertAlmostEqual(self.metric(text, "hindsight_kl_cost", kind=kind) / cost[kind], 1.0, places=5)
-        self.assertAlmostEqual(self.metric(text, "hindsight_regret") / cost["regret"], 1.0, places=5)
+            self.assertAlmostEqual(self.metric(text, "hindsight_kl_cost", kind=kind, choice_set="shown") / cost[kind], 1.0, places=5)
+        self.assertAlmostEqual(self.metric(text, "hindsight_regret", choice_set="shown") / cost["regret"], 1.0, places=5)
         for kind, name in (("theorem", "bound"), ("data", "data_bound")):
-            self.assertAlmostEqual(self.metric(text, "hindsight_regret_bound", kind=kind) / cost[name], 1.0, places=5)
+            self.assertAlmostEqual(self.metric(text, "hindsight_regret_bound", kind=kind, choice_set="shown") / cost[name], 1.0, places=5)
         self.assertEqual(self.metric(text, "hindsight_era"), stats["era"])
         return stats, points
 
