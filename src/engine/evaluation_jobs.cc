@@ -51,12 +51,15 @@ Result<void> EvaluationJobs::check_free() const {
 
 Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choice) {
   HINDSIGHT_ASSIGN_OR_RETURN(RankerChoice complete, complete_choice(choice));
+  HINDSIGHT_ASSIGN_OR_RETURN(const Position head, store_.head(log));
   if (!keeps_whole_log(store_, log)) {
     return beginning_dropped();
   }
-  HINDSIGHT_ASSIGN_OR_RETURN(const Position head, store_.head(log));
   const std::lock_guard worker_lock(worker_mutex_);
   HINDSIGHT_RETURN_IF_ERROR(check_free());
+  if (forgotten_.contains(log)) {
+    return Error{ErrorCode::kNotFound, "the collection is being deleted", "collection"};
+  }
   if (worker_.joinable()) {
     worker_.join();  // done, or cancelled and about to be
   }
@@ -128,6 +131,7 @@ Result<EvaluationJob> EvaluationJobs::cancel(LogId log) {
 
 void EvaluationJobs::forget(LogId log) {
   const std::lock_guard worker_lock(worker_mutex_);
+  forgotten_.insert(log);
   if (!cancel(log).ok()) {
     return;
   }

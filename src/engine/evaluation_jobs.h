@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "src/engine/evaluation.h"
@@ -32,7 +33,8 @@ class EvaluationJobs {
   Result<EvaluationJob> find(LogId log) const;
   /// Ends the job where it is running; one that is over stays as it is. FAILS: as find
   Result<EvaluationJob> cancel(LogId log);
-  /// Ends the log's job and forgets it; nothing reads the log once this returns.
+  /// Ends the log's job and forgets it; nothing reads the log once this returns, and none can be
+  /// started for it: a log's id is never used again.
   void forget(LogId log);
   /// Ends what is running; nothing can be started any more.
   void stop();
@@ -52,6 +54,7 @@ class EvaluationJobs {
   std::mutex worker_mutex_;  // taken before the other; held while waiting for the worker
   std::thread worker_;
   LogId worker_log_ = 0;
+  std::set<LogId> forgotten_;
 
   mutable std::mutex mutex_;
   bool stopped_ = false;

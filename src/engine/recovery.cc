@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kMagic = "HINDSIGHT STATE\n";
 constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kProgressStride = 64;  // an entry may take a ranker milliseconds
 
 std::unique_ptr<Fold> new_fold(const LogView& store, LogId log, const FoldOptions& options) {
   auto fold = std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
@@ -72,6 +73,7 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
     if (!ended) {
       next = read_after(entries.back().position);
     }
+    std::size_t done = 0;
     for (const LogEntry& entry : entries) {
       if (through && entry.position > *through) {
         ended = true;
@@ -86,6 +88,9 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
         const RankerChoice choice{.ranker = wanted.ranker, .params = wanted.params};
         HINDSIGHT_ASSIGN_OR_RETURN(folded, fold_log(store, log, &choice, entry.position, options));
         folded.fold->follow_log();
+      }
+      if (options.progress && ++done % kProgressStride == 0) {
+        options.progress(folded.fold->position());
       }
     }
     folded.model->set_version(folded.fold->position());

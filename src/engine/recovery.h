@@ -30,7 +30,7 @@ struct FoldOptions {
   /// Asked now and then; true stops folding with kConflict.
   std::function<bool()> cancelled = {};
   std::function<void(std::string_view)> warn = {};
-  /// Called with the position after each batch.
+  /// Called with the position now and then.
   std::function<void(Position)> progress = {};
   /// Sees what a fold with a chosen ranker meets; without one, a change of ranker would show it the
   /// log again from its beginning.

@@ -477,6 +477,20 @@ TEST(Evaluate, TheRankerThatServedHasWeightsOfOne) {
   }
 }
 
+TEST(Evaluate, ProgressIsToldWithinABatch) {
+  WrittenLog log(kItems);
+  for (int i = 0; i < 200; ++i) {
+    log.decide(log.drawn(kLogged, {0, 1}));
+  }
+  std::vector<Position> told;
+  EvaluateOptions options;
+  options.progress = [&](Position position) { told.push_back(position); };
+  ASSERT_TRUE(evaluate(log.store(), log.log(), {.ranker = "random", .params = {}}, options).ok());
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GE(std::count_if(told.begin(), told.end(), [&](Position one) { return one < log.head(); }),
+            3);
+}
+
 TEST(Evaluate, AnUnknownRankerOrParameterIsRefused) {
   WrittenLog log(kItems);
   EXPECT_EQ(evaluate(log.store(), log.log(), {.ranker = "best", .params = {}}, {}).error().code,

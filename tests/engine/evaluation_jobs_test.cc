@@ -159,6 +159,8 @@ TEST_F(EvaluationJobsTest, ForgettingWaitsForTheJobToEnd) {
   jobs.forget(log.log());
   opener.join();
   EXPECT_EQ(jobs.find(log.log()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(jobs.start(log.log(), random).error().code, ErrorCode::kNotFound)
+      << "a call that had found the collection before it went";
 }
 
 TEST_F(EvaluationJobsTest, AfterTheStopNothingBegins) {
