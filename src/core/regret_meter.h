@@ -4,11 +4,9 @@
 // The comparator of Eq. (2) is projected on each round's ball and is therefore not convex in theta;
 // the meter prints a bracket instead:
 //   below  the cost minus that of the best theta of the last ball, each cycle charged at its
-//   projection on the cycle's
-//          ball: a feasible comparator, so the regret is at least this;
+//          projection on the cycle's ball: a feasible comparator, so the regret is at least this;
 //   above  the sum over cycles of (cost minus the minimum over the cycle's own ball): convex, and
-//   what Appendix B
-//          bounds.
+//          what Appendix B bounds.
 // Minima come with the solver's certificate, which is added to the upper end.
 //
 // Thread-safety: none; one owner at a time.

@@ -1,10 +1,11 @@
 // Collection: one library of items, its log, its model, and everything that is asked of them.
 //
-//   callers   read the published model (LeftRight), append events, wait for what the fold says of
-//   them learner   takes durable entries in log order, folds them into the hidden copy, publishes
-//   it,
+//   callers   read the published model (LeftRight), append events, and wait for what the fold
+//             says of them
+//   learner   takes durable entries in log order, folds them into the hidden copy, publishes that,
 //             answers those who wait, and makes the same changes to the other copy
-//   builder   after a change of ranker: folds the log again with the new one, then takes its place
+//   builder   after a change of ranker: folds the log again with the new one, which then takes the
+//             place of the old
 //
 // Thread-safety: every function may be called from any thread.
 

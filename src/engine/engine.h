@@ -1,8 +1,7 @@
 // Engine: collections of items that are ranked, clicked and learned, on top of a store.
 //
 //   rank    answers from the published model, without waiting for the learner, and logs the
-//   decision
-//           behind the reply
+//           decision behind the reply
 //   click   is logged; the call is done when the click is durable and joined to its decision
 //   learn   a deterministic fold of each collection's log, on threads of the engine
 //
