@@ -19,6 +19,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from service import Service, check_folder, replayed_hash  # noqa: E402
+from hindsight_client import HindsightError  # noqa: E402
 from ledger import Caller, Ledger, send  # noqa: E402
 
 SKIPPED = 77
@@ -92,20 +93,35 @@ class FullDisk(unittest.TestCase):
         self.assertIsNotNone(self.service.url, self.log.read_text()[-2000:])
         return self.service
 
-    def readiness(self):
+    def get(self, path):
+        """RETURNS: status and text."""
         connection = http.client.HTTPConnection(self.service.url.removeprefix("http://"), timeout=30)
         try:
-            connection.request("GET", "/readyz")
+            key = (self.folder / "admin.key").read_text().strip()
+            connection.request("GET", path, headers={"Authorization": f"Bearer {key}"})
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
+            return answer.status, answer.read().decode()
         finally:
             connection.close()
 
+    def readiness(self):
+        status, text = self.get("/readyz")
+        return status, json.loads(text)
+
     def test_a_full_disk_is_told_and_loses_nothing_that_was_acknowledged(self):
+        self.check_after(self.fill_up(decisions_before_reply=True), lost=0)
+
+    def test_decisions_behind_their_replies_are_lost_with_the_disk_but_counted(self):
+        ledger = self.fill_up(decisions_before_reply=False)
+        self.assertGreater(self.lost, 0)
+        self.check_after(ledger, lost=self.lost)
+
+    def fill_up(self, decisions_before_reply):
+        """RETURNS: what three clients know who ranked and clicked until the disk was full and the server stopped."""
         service = self.start()
         with service.client() as client:
             client.collection("books").put(ranker="klrank", seed=7, window_seconds=WINDOW_SECONDS,
-                                           decisions_before_reply=True)
+                                           decisions_before_reply=decisions_before_reply)
         self.assertEqual(self.readiness(), (200, {"status": "ready"}))
         self.disk.fill(leave=1_500_000)
         ledger = Ledger()
@@ -130,8 +146,24 @@ class FullDisk(unittest.TestCase):
             time.sleep(0.05)
         self.assertIn("full", self.log.read_text())
         self.assertTrue(service.alive())
+        if not decisions_before_reply:
+            self.rank_from_memory(ledger)
+        self.lost = self.lost_decisions()
         service.stop()
-        self.check_after(ledger)
+        return ledger
+
+    def rank_from_memory(self, ledger):
+        with self.service.client() as client:
+            books = client.collection("books")
+            reply = books.rank(candidates=["item1", "item2"], k=2)
+            ledger.decision(reply["decision"])
+            with self.assertRaises(HindsightError) as refused:
+                books.click(reply["decision"], "item1", event="memory")
+            self.assertEqual(refused.exception.status, 503)
+
+    def lost_decisions(self):
+        text = self.get("/metrics")[1]
+        return int(text.split('hindsight_lost_decisions_total{collection="books"} ')[1].split()[0])
 
     def test_a_folder_on_a_read_only_device_can_be_checked(self):
         for how, leave in (("stopped", Service.stop), ("killed", Service.kill)):
@@ -146,7 +178,7 @@ class FullDisk(unittest.TestCase):
                 self.assertEqual(status, 0, report)
                 self.disk.allow_writing()
 
-    def check_after(self, ledger):
+    def check_after(self, ledger, lost):
         service = self.start()
         self.assertEqual(self.readiness()[0], 200)
         with service.client() as client:
@@ -155,6 +187,14 @@ class FullDisk(unittest.TestCase):
                 self.assertEqual(books.clicks([dict(click)])["duplicate"], 1, click)
             for event in list(ledger.unanswered):
                 send(books, [ledger.unanswered[event]], ledger)
+            # What was shown is there or was counted as lost; clicks on what is lost wait for it, and are no mistake.
+            before = books.stats()["clicks"]
+            for decision in ledger.decisions:
+                self.assertEqual(books.click(decision, position=1, event="afterwards")["accepted"], 1)
+            after = books.stats()["clicks"]
+            missing = after["pending"] - before["pending"]
+            self.assertEqual(after["learned"] - before["learned"], len(ledger.decisions) - missing)
+            self.assertLessEqual(missing, lost)
             self.assertEqual(books.stats()["model_hash"], replayed_hash(PROGRAM, self.folder))
         self.assertEqual(service.stop(), 0)
         self.assertEqual(check_folder(PROGRAM, self.folder)[0], 0)
