@@ -437,8 +437,9 @@ void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done)
     // What was ranked a moment ago is still on its way to the log; pages would bring the user back.
     self->settle();
     self->pages_.clear();
-    done(self->shared_.store.rewrite(
-        self->log_.id, [token](const LogEntry& entry) -> std::optional<Payload> {
+    std::uint64_t changed = 0;
+    const Result<std::uint64_t> erased = self->shared_.store.rewrite(
+        self->log_.id, [token, &changed](const LogEntry& entry) -> std::optional<Payload> {
           Result<Event> event = decode_event(entry.payload);
           DecisionEvent* decision = event.ok() ? std::get_if<DecisionEvent>(&event->body) : nullptr;
           if (decision == nullptr || decision->decision.user != token) {
@@ -446,9 +447,25 @@ void Collection::erase_user(std::string_view user, Callback<std::uint64_t> done)
           }
           decision->decision.user = planted(Fault::kKeepErasedUser) ? token : 0;
           decision->query.clear();
+          changed += 1;
           return encode_event(*event);
-        }));
+        });
+    done(self->count_erased(token, changed, erased));
   });
+}
+
+/// RETURNS: the result, with what earlier calls had changed that another program kept from the end.
+Result<std::uint64_t> Collection::count_erased(std::uint64_t token, std::uint64_t changed,
+                                               const Result<std::uint64_t>& result) {
+  const std::lock_guard lock(erasures_mutex_);
+  if (result.ok()) {
+    const auto before = unfinished_erasures_.extract(token);
+    return *result + (before.empty() ? 0 : before.mapped());
+  }
+  if (result.error().code == ErrorCode::kConflict && changed > 0) {
+    unfinished_erasures_[token] += changed;
+  }
+  return result;
 }
 
 }  // namespace hindsight

@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -166,6 +167,9 @@ class Collection : public std::enable_shared_from_this<Collection> {
 
   ItemView view_of(const Model& model, ItemIndex item) const;
 
+  Result<std::uint64_t> count_erased(std::uint64_t token, std::uint64_t changed,
+                                     const Result<std::uint64_t>& result);
+
   // What was ranked (collection_look.cc).
   DecisionView view_of(const DecisionEvent& event, const Fold::DecisionState& state) const;
   std::optional<Fold::DecisionState> decision_state(const DecisionId& id) const;
@@ -187,6 +191,9 @@ class Collection : public std::enable_shared_from_this<Collection> {
   std::size_t decisions_bytes_ = 0;
   int flushes_under_way_ = 0;
   std::condition_variable decisions_written_;
+
+  std::mutex erasures_mutex_;
+  std::map<std::uint64_t, std::uint64_t> unfinished_erasures_;  // events changed, by user
 
   std::mutex waiters_mutex_;
   std::unordered_map<std::uint64_t, Waiter> waiters_;

@@ -142,7 +142,9 @@ class Engine {
   /// Ends the one that is running; one that is over stays as it is. FAILS: kNotFound
   virtual Result<EvaluationJob> cancel_evaluation(std::string_view collection) = 0;
 
-  /// Removes a user's identity from the log. RETURNS: from how many events.
+  /// Removes a user's identity from the log. RETURNS: from how many events, those of earlier calls
+  /// that ended in a conflict included. FAILS: kNotFound, kIo, kConflict (no event has it any more,
+  /// but another program that reads the database keeps the old bytes; try again)
   virtual void erase_user(std::string_view collection, std::string_view user,
                           Callback<std::uint64_t> done) = 0;
 

@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFirstError = 400;
 // Of one key's calls that were refused; else one could push what was done out of the files.
 constexpr RateLimitOptions kRefusedCalls = {.per_second = 1.0, .burst = 20.0, .max_buckets = 1024};
 
@@ -81,15 +80,14 @@ class AuditLog::Impl {
 
   void write(const AuditRecord& record) {
     const std::int64_t now_ms = options_.clock();
-    const bool refused = record.status >= kFirstError;
-    if (refused && refused_calls_.take(record.key, now_ms).wait_ms > 0) {
+    if (!record.changed && refused_calls_.take(record.key, now_ms).wait_ms > 0) {
       return;
     }
     const std::string line = line_of(record, now_ms);
     Result<void> done;
     {
       const std::lock_guard lock(mutex_);
-      done = append(line, !refused);
+      done = append(line, record.changed);
     }
     if (done.ok()) {
       ++written_;

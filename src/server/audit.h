@@ -4,9 +4,9 @@
 //   DIR/audit.log.1    the one before it, replaced when the present one has its full size
 //
 // A line says time, key, address, route, collection and outcome; it never holds a key, a user, a
-// query or a body. Calls that have changed something are synced before they are answered; those
-// that were refused are not, and of one key's only so many each second are written. What cannot be
-// written is counted, and warn says so.
+// query or a body. Calls that have changed something, or may have before they failed, are synced
+// before they are answered; those that were refused are not, and of one key's only so many each
+// second are written. What cannot be written is counted, and warn says so.
 //
 // Thread-safety: every function may be called from any thread.
 
@@ -30,6 +30,7 @@ struct AuditRecord {
   int status = 0;                    // of the answer; 0 where there is none
   std::string_view error = {};       // its code, or empty
   std::string_view detail = {};      // ids of keys, and the like; empty for none
+  bool changed = true;               // or may have, before it failed
 };
 
 struct AuditOptions {

@@ -66,6 +66,9 @@ void handle_erase_user(ApiCall& call) {
   }
   call.api.engine.erase_user(call.collection, call.id,
                              [reply = call.reply](const Result<std::uint64_t>& events) {
+                               if (!events.ok() && events.error().code == ErrorCode::kConflict) {
+                                 reply->note_change();
+                               }
                                reply->send_result(events, erased_json);
                              });
 }

@@ -12,6 +12,8 @@
 namespace hindsight {
 namespace {
 
+constexpr int kFirstError = 400;
+
 void add_headers(const Error& error, HttpResponse& response) {
   if (error.code == ErrorCode::kUnauthorized) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -116,13 +118,18 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
 }
 
 void Reply::audit(int status, std::string_view error_code) const {
+  // A fault may come after the change, or half-way through it.
+  const bool refused = status >= kFirstError &&
+                       status != error_info(ErrorCode::kInternal).http_status &&
+                       error_code != error_info(ErrorCode::kIo).name && !changed_;
   setup_.audit->write({.key = principal_->id,
                        .address = peer_,
                        .route = method_ + " " + std::string(route_->pattern),
                        .collection = collection_,
                        .status = status,
                        .error = error_code,
-                       .detail = {}});
+                       .detail = {},
+                       .changed = !refused});
 }
 
 }  // namespace hindsight

@@ -69,6 +69,8 @@ class Reply {
     audited_ = true;
     collection_ = collection;
   }
+  /// Says that something was changed, though the call fails.
+  void note_change() { changed_ = true; }
   /// Lets go of `token` when the answer is given.
   void hold(std::shared_ptr<void> token) { token_ = std::move(token); }
   /// Lets a page of this origin read the answer.
@@ -108,6 +110,7 @@ class Reply {
   std::string cors_origin_;
   std::shared_ptr<void> token_;
   bool audited_ = false;
+  bool changed_ = false;
   std::string collection_;  // only for the audit log
   std::string peer_;        // only for logs
   std::string method_;      // likewise

@@ -119,9 +119,8 @@ Result<void> LogWriter::empty_wal() {
         sqlite3_busy_timeout(db_.get(), kBusyMs);
         if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED) {
           return Error{ErrorCode::kConflict,
-                       db_.file() +
-                           " is being read by another program for long; end that program "
-                           "and try again, old bytes are still in the write-ahead log",
+                       "another program has been reading the database for long; end it and try "
+                       "again: old bytes are still in the write-ahead log",
                        ""};
         }
         if (code != SQLITE_OK) {

@@ -124,7 +124,8 @@ class Store : public LogView {
   /// Offers every entry to `edit`; where it returns a payload, that takes the entry's place, and
   /// nothing of the old one stays readable in the store's files. For the erasure of identities:
   /// what the log folds to must not change. RETURNS: how many were replaced. FAILS: kNotFound,
-  /// kCorrupt, kIo
+  /// kCorrupt, kIo, kConflict (all were replaced, but old bytes are still readable, for another
+  /// program reads the files; a call when it has ended removes them)
   using Edit = std::function<std::optional<Payload>(const LogEntry&)>;
   virtual Result<std::uint64_t> rewrite(LogId log, const Edit& edit) = 0;
 

@@ -404,6 +404,33 @@ TEST(Privacy, ErasingAUserLeavesTheModelAsItWas) {
   EXPECT_EQ(world.stats("books").clicks, before.clicks);
 }
 
+TEST(Privacy, AnErasureThatAnotherProgramHeldUpTellsInTheEndWhatItChangedInAll) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  const auto rank_for = [&](const char* user) {
+    RankInput input = personal_request();
+    input.user = user;
+    ASSERT_TRUE(world.rank("books", input).ok());
+    world.stats("books");
+  };
+  const auto erase = [&](const char* user) {
+    return wait_for<std::uint64_t>(
+        [&](auto done) { world.engine().erase_user("books", user, done); });
+  };
+  rank_for("alice");
+  rank_for("alice");
+  rank_for("bob");
+  world.store().keep_old_bytes(true);
+  EXPECT_EQ(erase("alice").error().code, ErrorCode::kConflict);
+  rank_for("alice");
+  EXPECT_EQ(erase("alice").error().code, ErrorCode::kConflict);
+  EXPECT_EQ(erase("alice").error().code, ErrorCode::kConflict);
+  world.store().keep_old_bytes(false);
+  EXPECT_EQ(*erase("bob"), 1U);
+  EXPECT_EQ(*erase("alice"), 3U);
+  EXPECT_EQ(*erase("alice"), 0U);
+}
+
 TEST(Privacy, ErasingReachesWhatWasRankedAMomentAgoAndLaterPages) {
   EngineWorld world;
   CollectionPatch patch = patch_of("klrank");

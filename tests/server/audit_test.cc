@@ -89,14 +89,39 @@ TEST_F(AuditTest, LinesOfBeforeStayAndTheSizeIsBounded) {
 TEST_F(AuditTest, RefusedCallsCannotPushOutWhatWasDone) {
   open();
   for (int i = 0; i < 1000; ++i) {
-    log_->write({.key = "nosy", .route = "PUT", .status = 403, .error = "forbidden"});
+    log_->write(
+        {.key = "nosy", .route = "PUT", .status = 403, .error = "forbidden", .changed = false});
   }
   EXPECT_EQ(lines().size(), 20U);
   log_->write({.key = "nosy", .route = "PUT", .status = 200});
   EXPECT_EQ(lines().size(), 21U);
   now_ms_ += 2000;
-  log_->write({.key = "nosy", .route = "PUT", .status = 403, .error = "forbidden"});
+  log_->write(
+      {.key = "nosy", .route = "PUT", .status = 403, .error = "forbidden", .changed = false});
   EXPECT_EQ(lines().size(), 22U);
+}
+
+TEST_F(AuditTest, CallsThatFailedAfterAChangeAreAllWritten) {
+  open();
+  ApiOptions audited = options();
+  audited.audit = log_.get();
+  use(audited);
+  constexpr int kCalls = 50;
+  for (const auto& [code, wanted] :
+       {std::pair(ErrorCode::kConflict, kCalls), std::pair(ErrorCode::kIo, kCalls),
+        std::pair(ErrorCode::kInternal, kCalls), std::pair(ErrorCode::kNotFound, 20)}) {
+    const std::size_t before = lines().size();
+    engine.fail_with = Error{code, "a sentence", ""};
+    for (int i = 0; i < kCalls; ++i) {
+      ask("DELETE", "/v1/collections/books/users/alice");
+    }
+    EXPECT_EQ(lines().size() - before, static_cast<std::size_t>(wanted)) << error_info(code).name;
+  }
+  // What stands in the way of another call has changed nothing.
+  engine.fail_with = Error{ErrorCode::kConflict, "a sentence", ""};
+  const std::size_t before = lines().size();
+  ask("PUT", "/v1/collections/books", {.body = "{}"});
+  EXPECT_EQ(lines().size(), before) << "its share of this second is used up";
 }
 
 TEST_F(AuditTest, WhatCannotBeWrittenIsCountedAndWarnedOf) {

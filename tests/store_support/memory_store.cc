@@ -74,6 +74,11 @@ void MemoryStore::append(LogId log, std::vector<Payload> payloads, Done done) {
   enqueue(std::move(arrival));
 }
 
+void MemoryStore::keep_old_bytes(bool keep) {
+  const std::lock_guard lock(mutex_);
+  keeping_old_bytes_ = keep;
+}
+
 void MemoryStore::refuse_appends(bool refuse) {
   const std::lock_guard lock(mutex_);
   refusing_ = refuse;
@@ -352,6 +357,9 @@ Result<std::uint64_t> MemoryStore::rewrite(LogId log, const Edit& edit) {
       entry.payload = *std::move(payload);
       replaced += 1;
     }
+  }
+  if (keeping_old_bytes_) {
+    return Error{ErrorCode::kConflict, "another program reads the files", ""};
   }
   return replaced;
 }

@@ -53,6 +53,8 @@ class MemoryStore final : public Store {
   void fail_with(Error error);
   /// Every append is refused for want of room, until it is taken back; nothing of it arrives.
   void refuse_appends(bool refuse);
+  /// As if another program read the files: what rewrite() replaces can still be read there.
+  void keep_old_bytes(bool keep);
   /// Waits until everything appended or injected has arrived and was delivered.
   void flush();
   /// The same logs as seen after another opening: the next epoch, no subscriptions. The snapshots
@@ -119,6 +121,7 @@ class MemoryStore final : public Store {
   std::uint64_t random_state_;
   std::optional<Error> failure_;
   bool refusing_ = false;
+  bool keeping_old_bytes_ = false;
   bool busy_ = false;
   bool stopping_ = false;
   std::thread thread_;
