@@ -114,10 +114,14 @@ class AuditLog::Impl {
     const fs::path path = options_.folder / "audit.log";
     const auto size = static_cast<std::int64_t>(line.size());
     if (fd_ >= 0 && bytes_ > 0 && bytes_ + size > options_.max_bytes) {
-      close();
-      if (::rename(path.c_str(), (options_.folder / "audit.log.1").c_str()) != 0) {
-        return failed_to("rename", path);
+      // Where it fails the present file grows on: a long log is better than one with gaps.
+      const bool renamed = ::rename(path.c_str(), (options_.folder / "audit.log.1").c_str()) == 0;
+      if (renamed) {
+        close();
+      } else if (!stuck_ && options_.warn) {
+        options_.warn(to_string(failed_to("rename", path)) + "; it grows beyond its size");
       }
+      stuck_ = !renamed;
     }
     if (fd_ < 0) {
       HINDSIGHT_RETURN_IF_ERROR(open());
@@ -137,7 +141,8 @@ class AuditLog::Impl {
   std::mutex mutex_;
   int fd_ = -1;
   std::int64_t bytes_ = 0;
-  bool torn_ = false;  // its last line has no end
+  bool torn_ = false;   // its last line has no end
+  bool stuck_ = false;  // it could not be renamed, which was told
   std::atomic<std::uint64_t> written_ = 0;
   std::atomic<std::uint64_t> failed_ = 0;
 };

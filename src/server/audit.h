@@ -6,7 +6,8 @@
 // A line says time, key, address, route, collection and outcome; it never holds a key, a user, a
 // query or a body. Calls that have changed something, or may have before they failed, are synced
 // before they are answered; those that were refused are not, and of one key's only so many each
-// second are written. What cannot be written is counted, and warn says so.
+// second are written. What cannot be written is counted, and warn says so. Where the file cannot be
+// renamed it grows on.
 //
 // Thread-safety: every function may be called from any thread.
 

@@ -120,7 +120,15 @@ void write_params(JsonWriter& json, const ParamMap& params) {
   });
 }
 
+bool names_files(const Error& error) {
+  return error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt;
+}
+
 std::string error_json(const Error& error) {
+  if (names_files(error)) {
+    return error_json(error_info(error.code).name,
+                      "the server cannot read or write its data; its log says why", {});
+  }
   return error_json(error_info(error.code).name, error.message, error.field);
 }
 

@@ -15,7 +15,10 @@
 
 namespace hindsight {
 
-/// {"error":{"code","message","field"}}; the field only where there is one.
+/// RETURNS: whether an error names files of the server, which are not for clients to know.
+bool names_files(const Error& error);
+/// {"error":{"code","message","field"}}; the field only where there is one. Of an error that names
+/// files there is a sentence without them.
 std::string error_json(const Error& error);
 /// Of errors that have no ErrorCode, because only the protocol knows them.
 std::string error_json(std::string_view code, std::string_view message,

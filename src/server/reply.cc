@@ -50,6 +50,9 @@ void Reply::fail(const Error& error) noexcept {
     if (error.code == ErrorCode::kOverloaded) {
       setup_.metrics.count_refusal(Refusal::kBehind);
     }
+    if (names_files(error)) {
+      detail_ = to_string(error);
+    }
     HttpResponse response = response_of(error);
     add_headers(error, response);
     finish(std::move(response), error_info(error.code).name);
@@ -113,7 +116,8 @@ void Reply::finish(HttpResponse response, std::string_view error_code) {
                 .error = error_code,
                 .seconds = seconds,
                 .key = principal_ == nullptr ? std::string_view() : principal_->id,
-                .peer = peer_});
+                .peer = peer_,
+                .detail = detail_});
   }
 }
 

@@ -31,8 +31,9 @@ struct AccessRecord {
   int status = 0;
   std::string_view error;  // its code, or empty
   double seconds = 0.0;
-  std::string_view key;   // its id, or empty
-  std::string_view peer;  // the client's address
+  std::string_view key;          // its id, or empty
+  std::string_view peer;         // the client's address
+  std::string_view detail = {};  // what the client was not told of the error; empty for nothing
 };
 using AccessLog = std::function<void(const AccessRecord&)>;
 
@@ -113,6 +114,7 @@ class Reply {
   bool changed_ = false;
   std::string collection_;  // only for the audit log
   std::string peer_;        // only for logs
+  std::string detail_;      // likewise
   std::string method_;      // likewise
   std::int64_t start_ns_;
   std::atomic<bool> answered_ = false;

@@ -17,7 +17,8 @@ void write_line(const Log& log, LogLevel level, const AccessRecord& record) {
              {"error", record.error},
              {"seconds", record.seconds},
              {"key", record.key},
-             {"peer", record.peer}});
+             {"peer", record.peer},
+             {"detail", record.detail}});
 }
 
 }  // namespace
