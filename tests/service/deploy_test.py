@@ -178,6 +178,7 @@ class Deploy(unittest.TestCase):
         self.make_certificate()
         text = (DEPLOY / "nginx.conf").read_text()
         text = text.replace("127.0.0.1:8080", urllib.parse.urlsplit(service.url).netloc)
+        text = text.replace("/var/log/nginx/", f"{self.folder}/")
         text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl").replace("/etc/hindsight/", f"{self.folder}/")
         whole = self.folder / "nginx.conf"
         whole.write_text(f"daemon off; pid {self.folder}/nginx.pid; error_log {self.folder}/error.log;\nevents {{}}\n"
@@ -210,6 +211,19 @@ class Deploy(unittest.TestCase):
                 self.assertLess(time.monotonic(), end, "the proxy does not start")
                 time.sleep(0.1)
         self.assertEqual(statuses, [200, 200, 429])
+        # Also where nothing answers behind the proxy, which the error log tells with the request's line.
+        service.stop()
+        for path in ("users/alice@example.com", "%75sers/alice%40example.com", "users/alice@example.com?a=alice"):
+            request = urllib.request.Request(f"https://127.0.0.1:{port}/v1/collections/books/{path}", method="DELETE",
+                                             headers=headers)
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=PATIENCE, context=context)
+            self.assertEqual(refused.exception.code, 502)
+        while (logged := (self.folder / "hindsight.log").read_text()).count("DELETE /v1/collections/books/users/-") < 3:
+            self.assertLess(time.monotonic(), end, logged)
+            time.sleep(0.1)
+        self.assertIn('"GET /v1/collections" 200', logged)
+        self.assertNotIn("alice", logged + (self.folder / "error.log").read_text())
 
 
 if __name__ == "__main__":
