@@ -306,8 +306,8 @@ TEST_F(Ranking, NobodyWaitsForWhatAFailedLogDoesNotHandOver) {
   world_.store().flush();
   world_.store().fail_with({ErrorCode::kIo, "the disk is gone", ""});
   world_.engine().settle();
-  const auto erased = wait_for<std::uint64_t>(
-      [&](auto done) { world_.engine().erase_user("books", "ann", done); });
+  const auto erased =
+      wait_for<std::uint64_t>([&](auto done) { world_.engine().erase_user("books", "ann", done); });
   EXPECT_EQ(erased.error().code, ErrorCode::kIo);
 }
 
