@@ -20,6 +20,7 @@ constexpr Name kNames[] = {
     {Fault::kSkipMarkSync, "skip_mark_sync"},
     {Fault::kSkipDatabaseSync, "skip_database_sync"},
     {Fault::kAcknowledgeLostWrite, "acknowledge_lost_write"},
+    {Fault::kAckBeforeCommit, "ack_before_commit"},
     {Fault::kForgetMark, "forget_mark"},
     {Fault::kIgnoreMark, "ignore_mark"},
     {Fault::kOpenEmptyDatabase, "open_empty_database"},
@@ -46,6 +47,13 @@ constexpr Name kNames[] = {
     {Fault::kAcceptNotFinite, "accept_not_finite"},
     {Fault::kAcceptDuplicateKey, "accept_duplicate_key"},
     {Fault::kCopyWithoutEpochs, "copy_without_epochs"},
+    {Fault::kLearnNotFinite, "learn_not_finite"},
+    {Fault::kIgnoreBacklog, "ignore_backlog"},
+    {Fault::kTakeAllRoom, "take_all_room"},
+    {Fault::kServeOneLane, "serve_one_lane"},
+    {Fault::kNeverLimitRate, "never_limit_rate"},
+    {Fault::kNeverRefill, "never_refill"},
+    {Fault::kForgetRetryAfter, "forget_retry_after"},
 };
 
 std::optional<Fault> chosen_fault() {

@@ -17,6 +17,7 @@ enum class Fault : std::uint8_t {
   kSkipMarkSync,          // the high-water mark is written and not synced
   kSkipDatabaseSync,      // SQLite does not sync
   kAcknowledgeLostWrite,  // a group that could not be written is acknowledged
+  kAckBeforeCommit,       // a group is acknowledged before it is committed
   kForgetMark,            // the high-water mark stays where it was
   kIgnoreMark,            // a database behind its mark is opened
   kOpenEmptyDatabase,     // an empty file is taken for a new database
@@ -43,6 +44,13 @@ enum class Fault : std::uint8_t {
   kAcceptNotFinite,       // an infinite number is taken
   kAcceptDuplicateKey,    // the same key twice in a JSON object is taken
   kCopyWithoutEpochs,     // a backup may issue the original's ids again
+  kLearnNotFinite,        // a decision with a NaN in it is learned from
+  kIgnoreBacklog,         // a collection that cannot keep up takes everything
+  kTakeAllRoom,           // one collection may have all the room before the log
+  kServeOneLane,          // a lane does not pay for its turns
+  kNeverLimitRate,        // no rate is too high
+  kNeverRefill,           // who has used up a burst waits for ever
+  kForgetRetryAfter,      // a refusal does not say when to come back
 };
 
 #ifdef HINDSIGHT_PLANTED_FAULTS

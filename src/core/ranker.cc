@@ -10,6 +10,7 @@
 #include "src/core/choice_objective.h"
 #include "src/core/feature_rows.h"
 #include "src/core/kernels.h"
+#include "src/core/planted.h"
 #include "src/core/regret.h"
 
 namespace hindsight {
@@ -372,7 +373,7 @@ Result<void> Ranker::check_decision(const Decision& decision) const {
                         all_within(decision.prob_first, 0.0, 1.0 + kRounding) &&
                         (!decision.log_propensity || (std::isfinite(*decision.log_propensity) &&
                                                       *decision.log_propensity <= kRounding));
-  if (!possible) {
+  if (!possible && !planted(Fault::kLearnNotFinite)) {
     const bool finite =
         all_finite(decision.score) && all_finite(decision.prior) && all_finite(decision.prob_first);
     return finite

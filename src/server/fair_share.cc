@@ -1,13 +1,15 @@
 #include "src/server/fair_share.h"
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 
 namespace hindsight {
 
 /// REQUIRES: mutex_ is held
 bool FairShare::fits(std::uint64_t who) const {
   const auto found = held_.find(who);
-  return (found == held_.end() ? 0 : found->second) < limit_ - taken_;
+  const std::int64_t left = limit_ - (planted(Fault::kTakeAllRoom) ? 0 : taken_);
+  return (found == held_.end() ? 0 : found->second) < left;
 }
 
 bool FairShare::has_room(std::uint64_t who) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/core/planted.h"
+
 namespace hindsight {
 namespace {
 
@@ -91,7 +93,7 @@ void Lanes::charge(LaneId id, std::int64_t cost_ns) {
   const auto cost = static_cast<double>(std::max<std::int64_t>(0, cost_ns));
   charged_ns_ += static_cast<std::int64_t>(cost);
   charged_since_pace_ns_ += cost;
-  lane.owed_ns += cost;
+  lane.owed_ns += planted(Fault::kServeOneLane) ? 0.0 : cost;
   const double before = lane.cost_ns;
   lane.cost_ns += kNewest * (std::min(cost, kBelieved * before) - before);
   queued_ns_ =

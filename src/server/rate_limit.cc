@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "src/core/check.h"
+#include "src/core/planted.h"
 
 namespace hindsight {
 namespace {
@@ -34,7 +35,7 @@ class RateLimiter::Shard {
                    bool unless_ahead) {
     const std::lock_guard lock(mutex_);
     Bucket& bucket = find(options, who, now_ms);
-    if (now_ms > bucket.at_ms) {
+    if (now_ms > bucket.at_ms && !planted(Fault::kNeverRefill)) {
       const double gained =
           static_cast<double>(now_ms - bucket.at_ms) * options.per_second / kMsPerSecond;
       bucket.tokens = std::min(options.burst, bucket.tokens + gained);
@@ -94,7 +95,7 @@ RateLimiter::RateLimiter(RateLimitOptions options)
 RateLimiter::~RateLimiter() = default;
 
 RateVerdict RateLimiter::take(std::string_view who, std::int64_t now_ms, bool unless_ahead) {
-  if (options_.per_second == 0.0) {
+  if (options_.per_second == 0.0 || planted(Fault::kNeverLimitRate)) {
     return {};
   }
   return shards_[std::hash<std::string_view>()(who) % kShards].take(options_, who, now_ms,

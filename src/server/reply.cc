@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 
+#include "src/core/planted.h"
 #include "src/server/audit.h"
 #include "src/server/json_output.h"
 #include "src/server/metrics.h"
@@ -18,7 +19,8 @@ void add_headers(const Error& error, HttpResponse& response) {
   if (error.code == ErrorCode::kUnauthorized) {
     response.headers.emplace_back("WWW-Authenticate", "Bearer");
   }
-  if (error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kIo) {
+  if ((error.code == ErrorCode::kOverloaded || error.code == ErrorCode::kIo) &&
+      !planted(Fault::kForgetRetryAfter)) {
     response.headers.emplace_back("Retry-After", "1");
   }
 }

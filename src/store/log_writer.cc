@@ -212,6 +212,16 @@ void LogWriter::fail(std::span<Command> group, const Error& error) {
 
 void LogWriter::write_appends(std::span<Command> group) {
   bool anything = false;
+  const auto acknowledge = [&] {
+    Batch batch;
+    if (anything) {
+      batch.mark = mark_of(meta_, progress_);
+    }
+    for (Command& command : std::exchange(group, {})) {
+      batch.completions.push_back(std::move(command.completion));
+    }
+    shared_.delivery.push(std::move(batch));
+  };
   const Result<void> written = [&]() -> Result<void> {
     for (Command& command : group) {
       Completion& append = command.completion;
@@ -235,6 +245,9 @@ void LogWriter::write_appends(std::span<Command> group) {
       }
       progress_.entries += hashes.size();
       progress_.digest = hash_bytes(std::as_bytes(std::span(hashes)), progress_.digest);
+      if (planted(Fault::kAckBeforeCommit)) {
+        acknowledge();
+      }
       return {};
     });
   }();
@@ -243,14 +256,7 @@ void LogWriter::write_appends(std::span<Command> group) {
     fail(group, written.error());
     return;
   }
-  Batch batch;
-  if (anything) {
-    batch.mark = mark_of(meta_, progress_);
-  }
-  for (Command& command : group) {
-    batch.completions.push_back(std::move(command.completion));
-  }
-  shared_.delivery.push(std::move(batch));
+  acknowledge();
 }
 
 Result<void> LogWriter::append_entries(Completion& append, std::vector<std::uint64_t>& hashes) {

@@ -22,6 +22,7 @@ NOTICED_BY = {
     "skip_mark_sync": ("store_tests", "SqliteFaults.EveryAcknowledgedAppendIsSynced*"),
     "skip_database_sync": ("store_tests", "SqliteFaults.EveryAcknowledgedAppendIsSynced*"),
     "acknowledge_lost_write": ("store_tests", "SqliteFaults.StopAcknowledging*"),
+    "ack_before_commit": ("store_tests", "SqliteFaults.StopAcknowledging*"),
     "forget_mark": ("store_tests", "SqliteDamage.AnOlderCopyOfTheDatabaseIsRefused"),
     "ignore_mark": ("store_tests", "SqliteDamage.ALostEndIsCountedAndCanBeAccepted"),
     "open_empty_database": ("store_tests", "SqliteDamage.AnEmptyOrMissingDatabase*"),
@@ -48,6 +49,13 @@ NOTICED_BY = {
     "accept_not_finite": ("engine_tests", "LifeCycle.ItemsAreAddedAllOrNone"),
     "accept_duplicate_key": ("server_tests", "ParseRank.UnknownRepeatedAndMissingFields*"),
     "copy_without_epochs": ("store_tests", "SqliteBackup.NeverIssues*"),
+    "learn_not_finite": ("rankers_tests", "*Holds/klrank_RefusesBadInputAndChangesNothing"),
+    "ignore_backlog": ("engine_tests", "Backlog.RankingsClicksAndItemsAreRefused*"),
+    "take_all_room": ("server_tests", "FairShare.OneAloneGetsHalf"),
+    "serve_one_lane": ("server_tests", "Lanes.LanesShareTheTime*"),
+    "never_limit_rate": ("server_tests", "RateLimit.ABurstPassesAndTheNextMustWait"),
+    "never_refill": ("server_tests", "RateLimit.WaitingAsLongAsToldIsEnough"),
+    "forget_retry_after": ("server_tests", "ApiTest.ErrorsOfTheEngineKeep*"),
 }
 
 
