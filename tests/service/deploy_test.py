@@ -26,7 +26,7 @@ DEPLOY = ROOT / "deploy"
 PATIENCE = 300  # seconds; only a guard against hanging
 # Recording rules and counters of Prometheus itself.
 NOT_OURS = {"up"}
-FUNCTIONS = {"sum", "rate", "by", "and", "on", "histogram_quantile", "increase", "delta", "time", "clamp_min", "le", "instance", "reason",
+FUNCTIONS = {"or", "sum", "rate", "by", "and", "on", "histogram_quantile", "increase", "delta", "time", "clamp_min", "le", "instance", "reason",
              "collection", "status", "humanize1024"}
 
 
