@@ -37,7 +37,7 @@ class LocalEngine final : public Engine {
  public:
   LocalEngine(Store& store, EngineOptions options)
       : shared_(store, std::move(options)),
-        evaluations_(store, shared_.options.decision_cache_bytes),
+        evaluations_(store, shared_.options.decision_cache_bytes, shared_.options.warn),
         looks_(shared_.options.max_looks) {}
 
   ~LocalEngine() override {

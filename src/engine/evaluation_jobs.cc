@@ -106,6 +106,9 @@ void EvaluationJobs::run(LogId log, Entry& entry) {
   } else {
     entry.job.state = State::kFailed;
     entry.job.error = evaluated.error();
+    if (warn_) {
+      warn_("an evaluation failed: " + to_string(evaluated.error()));
+    }
   }
 }
 

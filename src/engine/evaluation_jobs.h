@@ -5,11 +5,14 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "src/engine/evaluation.h"
 #include "src/store/store.h"
@@ -18,9 +21,10 @@ namespace hindsight {
 
 class EvaluationJobs {
  public:
-  /// REQUIRES: the store outlives it
-  EvaluationJobs(const LogView& store, std::size_t cache_bytes)
-      : store_(store), cache_bytes_(cache_bytes) {}
+  /// `warn` is told why an evaluation failed; none: nobody is. REQUIRES: the store outlives it
+  EvaluationJobs(const LogView& store, std::size_t cache_bytes,
+                 std::function<void(std::string_view)> warn = {})
+      : store_(store), cache_bytes_(cache_bytes), warn_(std::move(warn)) {}
   ~EvaluationJobs() { stop(); }
   EvaluationJobs(const EvaluationJobs&) = delete;
   EvaluationJobs& operator=(const EvaluationJobs&) = delete;
@@ -50,6 +54,7 @@ class EvaluationJobs {
 
   const LogView& store_;
   const std::size_t cache_bytes_;
+  const std::function<void(std::string_view)> warn_;
 
   std::mutex worker_mutex_;  // taken before the other; held while waiting for the worker
   std::thread worker_;

@@ -14,6 +14,7 @@
 #include "src/server/json_output.h"
 #include "src/server/lanes.h"
 #include "src/server/metrics.h"
+#include "src/server/rate_limit.h"
 #include "src/server/routes.h"
 
 namespace hindsight {
@@ -73,7 +74,7 @@ std::uint64_t lane_of(std::string_view collection) {
 /// that of the address.
 std::uint64_t payer_of(const Principal* principal, const HttpRequest& head) {
   const bool by_key = principal != nullptr && !principal->publishable;
-  return std::hash<std::string_view>()(by_key ? principal->id : head.peer);
+  return std::hash<std::string>()(by_key ? principal->id : address_bucket(head.peer));
 }
 
 /// How much a call puts on the way to the log: about its number of clicks or items.

@@ -125,7 +125,8 @@ bool Session::give_up(steady_clock::time_point waiting_since) {
   if (waits_since_ > waiting_since) {
     return false;
   }
-  force();  // a farewell would keep the place for longer
+  waits_ = false;  // it is not to be given up twice, should it take a while to end
+  force();         // a farewell would keep the place for longer
   return true;
 }
 
@@ -172,7 +173,8 @@ bool Session::feed(error_code& ec) {
     const bool was_header = parser.is_header_done();
     const auto bytes = buffer_.data();
     const std::size_t read = parser.put(bytes, ec);
-    if (!ec && !was_header && parser.is_header_done() &&
+    // The parser takes whole lines and looks at what follows each: none goes on in the next piece.
+    if ((!ec || ec == http::error::need_more) && !was_header &&
         has_folded_line({static_cast<const char*>(bytes.data()), read})) {
       ec = http::error::bad_value;
     }

@@ -127,7 +127,8 @@ std::string evaluation_json(const EvaluationJob& job) {
       write_evaluation(json, *job.result);
     }
     if (job.error) {
-      json.key("error").text(to_string(*job.error));
+      json.key("error").text(names_files(*job.error) ? std::string(kLogSaysWhy)
+                                                     : to_string(*job.error));
     }
   });
   return json.take();

@@ -126,8 +126,7 @@ bool names_files(const Error& error) {
 
 std::string error_json(const Error& error) {
   if (names_files(error)) {
-    return error_json(error_info(error.code).name,
-                      "the server cannot read or write its data; its log says why", {});
+    return error_json(error_info(error.code).name, kLogSaysWhy, {});
   }
   return error_json(error_info(error.code).name, error.message, error.field);
 }

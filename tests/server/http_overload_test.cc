@@ -496,6 +496,32 @@ TEST_F(HttpOverload, WhoSendsNoRequestMakesRoomWhereConnectionsRunOut) {
   EXPECT_THAT(blocked->read_answer(), StartsWith("HTTP/1.1 200 ")) << "who was active stays";
 }
 
+TEST_F(HttpOverload, EachOfManyNewcomersTakesThePlaceOfAnother) {
+  start({.max_connections = 64});  // of which four are kept free
+  const auto blocker = ask("/free");
+  std::vector<std::unique_ptr<RawClient>> idle;
+  for (int i = 0; i < 58; ++i) {
+    idle.push_back(ask("/free"));
+    EXPECT_THAT(idle.back()->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  std::this_thread::sleep_for(milliseconds(1'100));
+  EXPECT_THAT(blocker->read_answer(), StartsWith("HTTP/1.1 200 "));
+  blocker->send("GET /a/block HTTP/1.1\r\nHost: h\r\n\r\n");
+  handler_.wait_until_blocked();
+  std::vector<std::unique_ptr<RawClient>> newcomers;
+  for (int i = 0; i < 4; ++i) {
+    newcomers.push_back(ask("/free"));
+  }
+  handler_.release();
+  for (const auto& client : newcomers) {
+    EXPECT_THAT(client->read_answer(), StartsWith("HTTP/1.1 200 "));
+  }
+  while (server_->connections() > 60) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(counters_->given_up, 3U);
+}
+
 TEST_F(HttpOverload, AnUploadThatIsBrokenOffGivesItsMemoryBack) {
   start();
   for (int i = 0; i < 20; ++i) {

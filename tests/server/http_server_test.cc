@@ -435,6 +435,18 @@ TEST_F(Http, MalformedAndAmbiguousFramingIsRefused) {
   }
 }
 
+TEST_F(Http, FoldedLinesAreRefusedHoweverTheyAreCut) {
+  start();
+  const std::string request = get("/", "X: a\r\n b\r\nY: c\r\n");
+  for (std::size_t cut = 1; cut < request.size(); ++cut) {
+    RawClient client(server_->port());
+    client.send(request.substr(0, cut));
+    std::this_thread::sleep_for(milliseconds(2));  // mostly read by then
+    client.send(request.substr(cut));
+    EXPECT_THAT(client.read_answer(), StartsWith("HTTP/1.1 400 ")) << cut;
+  }
+}
+
 TEST_F(Http, OtherVersionsAndExpectationsAreRefused) {
   start();
   EXPECT_THAT(all_for("GET / HTTP/2.0\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 505 "));

@@ -297,9 +297,12 @@ TEST(EvaluationJson, HasTheResultWhenDoneAndTheReasonWithoutSupport) {
   has(R"("ndcg":{"status":"no_support","reason":"why not")");
   job.result.reset();
   job.state = EvaluationJob::State::kFailed;
-  job.error = Error{ErrorCode::kCorrupt, "damaged", "log"};
+  job.error = Error{ErrorCode::kConflict, "dropped", "log"};
   EXPECT_NE(evaluation_json(job).find(R"("state":"failed")"), std::string::npos);
-  EXPECT_NE(evaluation_json(job).find("damaged"), std::string::npos);
+  EXPECT_NE(evaluation_json(job).find("dropped"), std::string::npos);
+  job.error = Error{ErrorCode::kCorrupt, "/var/lib/hindsight/hindsight.db is damaged", "log"};
+  EXPECT_EQ(evaluation_json(job).find("/var/lib"), std::string::npos);
+  EXPECT_NE(evaluation_json(job).find("its log says why"), std::string::npos);
 }
 
 class MetricsTest : public ApiTest {

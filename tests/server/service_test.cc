@@ -89,7 +89,7 @@ TEST_F(ServiceTest, WhatTakesTheEngineLongKeepsNobodyElseWaiting) {
 TEST_F(ServiceTest, WhoseQuestionIsOneTooManyIsToldWhenToComeAgain) {
   keep_looking();
   for (std::size_t i = 0; i < EngineOptions().max_looks; ++i) {
-    service_->engine().look("films", [](const Result<void>& turn) { EXPECT_TRUE(turn.ok()); });
+    service_->engine().look("films", [](const Result<void>&) {});
   }
   RawClient client(service_->port());
   const std::string answer = ask(client, "GET", "films/stats");

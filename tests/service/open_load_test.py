@@ -27,6 +27,7 @@ class WatchedBench(Bench):
 
     def __init__(self, options):
         super().__init__(options)
+        self.service = None
         self.seen = []
         self.memory = 0
 
@@ -40,14 +41,14 @@ class WatchedBench(Bench):
         return results
 
 
-@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs a core for the server and one for the load")
+@unittest.skipUnless({0, 1} <= os.sched_getaffinity(0), "needs a core for the server and one for the load")
 class OpenLoad(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         options = argparse.Namespace(seconds=5 if FULL else 1, items=10_000 if FULL else 5_000, only="overload,noise",
                                      build=BUILD, json=None)
         cls.bench = WatchedBench(options)
-        cls.addClassCleanup(lambda: cls.bench.service.alive() and cls.bench.service.kill())
+        cls.addClassCleanup(lambda: cls.bench.service and cls.bench.service.alive() and cls.bench.service.kill())
         for _ in range(ROUNDS):
             with tempfile.TemporaryDirectory(prefix="hindsight_open_load_") as folder:
                 cls.bench.run(pathlib.Path(folder))
