@@ -46,6 +46,9 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
   }
   events_since_snapshot_ =
       fold_->position() - std::min(fold_->position(), stats_.snapshot_position);
+  if (folded.anew) {
+    events_since_snapshot_ = std::max<std::uint64_t>(1, events_since_snapshot_);
+  }
   note_first_kept();
   publish_stats();
 }

@@ -14,7 +14,7 @@ namespace {
 // Events that are read for one question about the past, positions without an event included; no
 // more once their bytes are too many.
 constexpr Position kLookBack = 4096;
-constexpr Position kStep = 128;
+constexpr Position kFirstStep = 4;  // then twice as many, for an event may be some megabytes
 constexpr std::size_t kLookBackBytes = std::size_t{16} << 20;
 
 /// A part of the past.
@@ -40,9 +40,12 @@ Result<Past> read_past(const LogView& store, LogId log, Position begin, Position
       }
       past.bytes += entry.payload.size();
       HINDSIGHT_ASSIGN_OR_RETURN(Event event, decode_event(entry.payload));
-      const bool decided = std::holds_alternative<DecisionEvent>(event.body);
-      if (decided || std::holds_alternative<ClicksEvent>(event.body)) {
-        past.decisions += decided ? 1 : 0;
+      if (auto* decided = std::get_if<DecisionEvent>(&event.body)) {
+        ++past.decisions;
+        decided->candidates = {};  // most of it, and nobody asks
+        decided->decision.features = {};
+        past.events.push_back(std::move(event));
+      } else if (std::holds_alternative<ClicksEvent>(event.body)) {
         past.events.push_back(std::move(event));
       }
     }
@@ -56,8 +59,9 @@ Result<Past> look_back(const LogView& store, LogId log, Position end, std::size_
   const Position first = end > kLookBack ? end - kLookBack : 1;
   Past past;
   Position until = end;
+  Position step = kFirstStep;
   while (until > first && past.decisions < decisions && past.bytes < kLookBackBytes) {
-    const Position begin = until > first + kStep ? until - kStep : first;
+    const Position begin = until > first + step ? until - step : first;
     HINDSIGHT_ASSIGN_OR_RETURN(Past earlier, read_past(store, log, begin, until));
     earlier.events.insert(earlier.events.end(), std::make_move_iterator(past.events.begin()),
                           std::make_move_iterator(past.events.end()));
@@ -65,6 +69,10 @@ Result<Past> look_back(const LogView& store, LogId log, Position end, std::size_
     past.decisions += earlier.decisions;
     past.bytes += earlier.bytes;
     until = begin;
+    // No step is to take more than what is left.
+    const std::size_t left = kLookBackBytes - std::min(kLookBackBytes, past.bytes);
+    const std::size_t typical = std::max<std::size_t>(1, past.bytes / (end - until));
+    step = std::clamp<Position>(left / typical, 1, 2 * step);
   }
   return past;
 }

@@ -195,10 +195,12 @@ CurvePoint Fold::point(const Model& model) const {
 
 std::vector<CurvePoint> Fold::history(const Model& model, std::size_t count) const {
   std::vector<CurvePoint> points = curves_.pick(count - 1);
-  points.push_back(point(model));
   for (CurvePoint& one : points) {
     name_choice_set(one);
   }
+  points.push_back(point(model));
+  // While another ranker is being built, the one of the era before serves.
+  points.back().choice_set = choice_set_name(model.config().params);
   return points;
 }
 

@@ -94,7 +94,7 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
       }
     }
     folded.model->set_version(folded.fold->position());
-    if (ended) {
+    if (ended || (through && folded.fold->position() >= *through)) {
       return {};
     }
     if (options.cancelled && options.cancelled()) {
@@ -147,6 +147,9 @@ Result<Folded> recover(const Store& store, const LogInfo& log, const FoldOptions
       if (folded->fold->partial()) {
         // Once, after an upgrade; where the log's beginning is gone, the snapshot is what there is.
         Result<Folded> whole = fold_log(store, log.id, nullptr, std::nullopt, options);
+        if (whole.ok()) {
+          whole->anew = true;
+        }
         if (whole.ok() || whole.error().code == ErrorCode::kNewerVersion) {
           return whole;
         }

@@ -23,6 +23,7 @@ namespace hindsight {
 struct Folded {
   std::unique_ptr<Fold> fold;
   std::unique_ptr<Model> model;
+  bool anew = false;  // from the log's beginning, in place of a snapshot that knows less
 };
 
 struct FoldOptions {

@@ -103,6 +103,15 @@ class Backup {
                    "there is no " + database_file(options_.from).string() + "; name a data folder",
                    ""};
     }
+    for (const fs::path& place :
+         {database_file(options_.from), fs::path(database_file(options_.from).string() + "-wal"),
+          snapshot_folder(options_.from)}) {
+      if (fs::is_symlink(place, code)) {
+        return Error{ErrorCode::kIo,
+                     place.string() + " is a link; a backup copies what is in the folder itself",
+                     ""};
+      }
+    }
     return require_database(options_.from);
   }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/engine/engine.h"
 #include "src/engine/event.h"
 #include "src/engine/recovery.h"
 #include "tests/engine_support/hand_made_log.h"
@@ -217,12 +218,28 @@ TEST(OldFormats, TheWholeLogIsFoldedAgainWhereItIsThere) {
   ASSERT_TRUE(whole.ok());
   EXPECT_FALSE(whole->fold->partial());
   EXPECT_EQ(whole->fold->sample().seen(), 2U);
+  EXPECT_TRUE(whole->anew);
   // Its beginning gone, the snapshot is what there is.
   ASSERT_TRUE(log.store().truncate_before(log.id(), head).ok());
   const Result<Folded> rest = recover(log.store(), info, {});
   ASSERT_TRUE(rest.ok()) << to_string(rest.error());
   EXPECT_TRUE(rest->fold->partial());
   EXPECT_EQ(model_hash(rest->model->ranker()), kOldHash);
+}
+
+TEST(OldFormats, AnIdleCollectionIsFoldedAgainOnceAndNotAtEveryStart) {
+  HandMadeLog log;
+  write_log(log);
+  const Position head = log.fold().position();
+  ASSERT_TRUE(log.store().put_snapshot(log.id(), head, bytes_of(kOldSnapshot)).ok());
+  EngineOptions options;
+  options.timers = false;
+  { ASSERT_TRUE(Engine::open(log.store(), options).ok()); }  // takes a snapshot when it ends
+  const Result<std::vector<std::byte>> taken = log.store().get_snapshot(log.id(), head);
+  ASSERT_TRUE(taken.ok());
+  const Result<Folded> known = load_snapshot(log.store(), log.id(), *taken, {});
+  ASSERT_TRUE(known.ok());
+  EXPECT_FALSE(known->fold->partial());
 }
 
 TEST(OldFormats, CountsGoOnFromAnOldSnapshotWithinTheirRange) {

@@ -136,6 +136,25 @@ TEST_F(SqliteBackup, TheDatabaseAndTheMarkAloneAreAStore) {
   EXPECT_THAT(to_texts(*read_all(*open(two), books_)), ElementsAre("a", "b", "c"));
 }
 
+TEST_F(SqliteBackup, NothingIsCopiedOfAnotherFolderThatALinkLeadsTo) {
+  const fs::path data = folder_.path() / "data";
+  const fs::path elsewhere = folder_.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  for (const char* name : {"hindsight.db", "snapshots"}) {
+    fs::create_directories(data / "snapshots");
+    fs::rename(data / name, elsewhere / name);
+    fs::create_symlink(elsewhere / name, data / name);
+    const auto linked = backup();
+    ASSERT_FALSE(linked.ok()) << name;
+    EXPECT_EQ(linked.error().code, ErrorCode::kIo);
+    EXPECT_THAT(linked.error().message, HasSubstr(std::string(name) + " is a link"));
+    EXPECT_FALSE(fs::exists(copy().string() + ".part"));
+    fs::remove(data / name);
+    fs::rename(elsewhere / name, data / name);
+  }
+  EXPECT_TRUE(backup().ok());
+}
+
 TEST_F(SqliteBackup, OnlyPlainFilesAreCopied) {
   const fs::path secret = folder_.path() / "secret";
   const fs::path keys = folder_.path() / "data" / "keys.toml";
