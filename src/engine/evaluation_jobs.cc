@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/engine/background.h"
 #include "src/engine/evaluate.h"
 #include "src/engine/recovery.h"
 
@@ -86,6 +87,7 @@ Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choic
 }
 
 void EvaluationJobs::run(LogId log, Entry& entry) {
+  const BackgroundThreads behind;
   EvaluateOptions options;
   options.through = entry.job.head;
   options.cache_bytes = cache_bytes_;

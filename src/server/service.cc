@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/core/check.h"
+#include "src/engine/background.h"
 #include "src/engine/engine.h"
 #include "src/server/api_handler.h"
 #include "src/server/audit.h"
@@ -59,21 +60,7 @@ class Service::Impl {
     HINDSIGHT_RETURN_IF_ERROR(check_config(config()));
     HINDSIGHT_ASSIGN_OR_RETURN(proxies_, TrustedProxies::parse(config().trusted_proxies));
     HINDSIGHT_ASSIGN_OR_RETURN(tls_, open_tls(config(), warning()));
-    HINDSIGHT_RETURN_IF_ERROR(open_store());
-    HINDSIGHT_ASSIGN_OR_RETURN(audit_, AuditLog::open({.folder = config().data,
-                                                       .clock = system_clock_ms,
-                                                       .max_bytes = config().audit_bytes,
-                                                       .warn = warning()}));
-    HINDSIGHT_RETURN_IF_ERROR(open_keys());
-    EngineOptions engine_options;
-    engine_options.learner_threads = config().learner_threads;
-    engine_options.snapshot_events = config().snapshot_events;
-    engine_options.snapshot_ms = config().snapshot_seconds * kMsPerSecond;
-    engine_options.max_backlog = config().max_backlog;
-    engine_options.insight_share = config().insight_share;
-    engine_options.warn = warning();
-    engine_options.alarm = telling(LogLevel::kError);
-    HINDSIGHT_ASSIGN_OR_RETURN(engine_, Engine::open(*store_, std::move(engine_options)));
+    HINDSIGHT_RETURN_IF_ERROR(open_engine());
     make_handler();
     HINDSIGHT_RETURN_IF_ERROR(listen());
     options_.log.write(LogLevel::kInfo, "serving",
@@ -109,6 +96,27 @@ class Service::Impl {
     return [&log = options_.log, level](std::string_view text) { log.write(level, text); };
   }
   std::function<void(std::string_view)> warning() const { return telling(LogLevel::kWarning); }
+
+  /// What works behind the answers: store, keys, engine.
+  Result<void> open_engine() {
+    const BackgroundThreads behind;
+    HINDSIGHT_RETURN_IF_ERROR(open_store());
+    HINDSIGHT_ASSIGN_OR_RETURN(audit_, AuditLog::open({.folder = config().data,
+                                                       .clock = system_clock_ms,
+                                                       .max_bytes = config().audit_bytes,
+                                                       .warn = warning()}));
+    HINDSIGHT_RETURN_IF_ERROR(open_keys());
+    EngineOptions engine_options;
+    engine_options.learner_threads = config().learner_threads;
+    engine_options.snapshot_events = config().snapshot_events;
+    engine_options.snapshot_ms = config().snapshot_seconds * kMsPerSecond;
+    engine_options.max_backlog = config().max_backlog;
+    engine_options.insight_share = config().insight_share;
+    engine_options.warn = warning();
+    engine_options.alarm = telling(LogLevel::kError);
+    HINDSIGHT_ASSIGN_OR_RETURN(engine_, Engine::open(*store_, std::move(engine_options)));
+    return {};
+  }
 
   Result<void> open_store() {
     SqliteStoreOptions store_options;

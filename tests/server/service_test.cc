@@ -4,12 +4,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
+#include <filesystem>
 #include <future>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "src/engine/background.h"
 #include "src/engine/engine.h"
 #include "tests/server/raw_client.h"
 #include "tests/support/temp_folder.h"
@@ -19,10 +24,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// The threads of this process.
+std::set<int> threads_now() {
+  std::set<int> all;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    all.insert(std::stoi(entry.path().filename().string()));
+  }
+  return all;
+}
+
 /// A server of one thread, with two collections.
 class ServiceTest : public ::testing::Test {
  protected:
   ServiceTest() {
+    before_ = threads_now();
     ServerConfig config;
     config.data = (folder_.path() / "data").string();
     config.port = 0;
@@ -65,6 +80,7 @@ class ServiceTest : public ::testing::Test {
     return client.read_answer();
   }
 
+  std::set<int> before_;  // threads that are not the server's
   TempFolder folder_;
   const Log log_{{.level = LogLevel::kError, .clock = [] { return std::int64_t{0}; }}};
   std::promise<void> end_;
@@ -97,6 +113,22 @@ TEST_F(ServiceTest, WhoseQuestionIsOneTooManyIsToldWhenToComeAgain) {
   EXPECT_THAT(answer, HasSubstr("Retry-After: 1"));
   stop_looking();
   EXPECT_THAT(ask(client, "GET", "books/stats"), HasSubstr("model_hash"));
+}
+
+TEST_F(ServiceTest, OnlyThreadsThatAnswerMayInterruptOthers) {
+  {
+    const BackgroundThreads behind;
+    if (sched_getscheduler(0) != SCHED_BATCH) {
+      GTEST_SKIP() << "this system does not allow threads in the background";
+    }
+  }
+  EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER);
+  std::map<int, int> policies;
+  for (const int thread : threads_now()) {
+    policies[sched_getscheduler(thread)] += before_.contains(thread) ? 0 : 1;
+  }
+  EXPECT_EQ(policies[SCHED_OTHER], 1);  // `threads` of the settings
+  EXPECT_GE(policies[SCHED_BATCH], 4);  // the store's writer and delivery, the learners
 }
 
 }  // namespace
