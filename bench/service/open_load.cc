@@ -10,11 +10,12 @@
 // served and of those that were refused, in milliseconds, how many were due but found no free
 // connection, never had an answer, or were refused without a word of when to come back. With a
 // pulse, all classes but the first one pause for so long and send for so long in turn, and "alone"
-// and "beside" are the medians, over pauses and over pulses, of the first one's percentiles: a
-// machine whose speed drifts does so for both, and what disturbs it now and then spoils a few
-// pulses only. It never sleeps while it sends: give it a core of its own. Where this program itself
-// stood still (the machine took its core away), what was due or on its way then says nothing of the
-// server: it is counted as disturbed, and its latency is left out.
+// and "beside" have the percentiles of each pause and of each pulse, without the moment after a
+// pulse in which what is left of it is done: a machine whose speed drifts does so for both, and what
+// disturbs it now and then spoils some of them only. It never sleeps while it sends: give it a core
+// of its own. Where this program itself stood still (the machine took its core away), what was due
+// or on its way then says nothing of the server: it is counted as disturbed, and its latency is left
+// out.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -157,8 +158,8 @@ class Load {
         comma = ",";
       }
       std::printf("},\"served\":%s,\"alone\":%s,\"beside\":%s,\"refused\":%s}\n",
-                  summary(kind.served_ms).c_str(), median_summary(kind, 0).c_str(),
-                  median_summary(kind, 1).c_str(), summary(kind.refused_ms).c_str());
+                  summary(kind.served_ms).c_str(), pulse_summaries(kind, 0).c_str(),
+                  pulse_summaries(kind, 1).c_str(), summary(kind.refused_ms).c_str());
     }
   }
 
@@ -195,24 +196,6 @@ class Load {
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
   }
 
-  std::string median_summary(Class& kind, std::size_t parity) const {
-    std::vector<double> p50;
-    std::vector<double> p99;
-    for (auto& [pulse, values] : kind.pulses_ms) {
-      if (pulse_s_ > 0.0 && pulse % 2 == parity) {
-        p50.push_back(quantile(values, 0.5));
-        p99.push_back(quantile(values, 0.99));
-      }
-    }
-    if (p50.empty()) {
-      return "null";
-    }
-    char text[64];
-    std::snprintf(text, sizeof(text), "{\"p50\":%.3f,\"p99\":%.3f}", quantile(p50, 0.5),
-                  quantile(p99, 0.5));
-    return text;
-  }
-
   static std::string summary(std::vector<double>& values) {
     if (values.empty()) {
       return "null";
@@ -222,6 +205,17 @@ class Load {
     std::snprintf(text, sizeof(text), "{\"p50\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f}",
                   at(0.5), at(0.99), at(0.999), at(1.0));
     return text;
+  }
+
+  /// Of the pauses (`parity` 0) or pulses (1), in their order.
+  static std::string pulse_summaries(Class& kind, std::size_t parity) {
+    std::string text = "[";
+    for (auto& [pulse, values] : kind.pulses_ms) {
+      if (pulse % 2 == parity) {
+        text.append(text.size() > 1 ? "," : "").append(summary(values));
+      }
+    }
+    return text + "]";
   }
 
   void open(std::size_t index) {
