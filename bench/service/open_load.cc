@@ -11,11 +11,11 @@
 // connection, never had an answer, or were refused without a word of when to come back. With a
 // pulse, all classes but the first one pause for so long and send for so long in turn, and "alone"
 // and "beside" have the percentiles of each pause and of each pulse, without the moment after a
-// pulse in which what is left of it is done: a machine whose speed drifts does so for both, and what
-// disturbs it now and then spoils some of them only. It never sleeps while it sends: give it a core
-// of its own. Where this program itself stood still (the machine took its core away), what was due
-// or on its way then says nothing of the server: it is counted as disturbed, and its latency is left
-// out.
+// pulse in which what is left of it is done: a machine whose speed drifts does so for both, and
+// what disturbs it now and then spoils some of them only. It never sleeps while it sends: give it a
+// core of its own. Where this program itself stood still (the machine took its core away), what was
+// due or on its way then says nothing of the server: it is counted as disturbed, and its latency is
+// left out.
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -59,8 +59,8 @@ class OpenLoad(unittest.TestCase):
     @classmethod
     def missed(cls):
         """The loads under which those who were served waited for longer than they should. Beside a noisy collection the aim
-        is 1.2, which not every machine reaches (docs/performance.md); without a limit it is 2 to 4."""
-        aims = {"2x": 2, "5x": 2, "10x": 2, "10x its limit of 0.03x": 2, "10x its limit of 0.1x": 2}
+        is 1.2, which few pulses cannot tell from 1.5 (docs/performance.md); without a limit it is 2 to 4."""
+        aims = {"2x": 2, "5x": 2, "10x": 2, "10x its limit of 0.03x": 1.5, "10x its limit of 0.1x": 1.5}
         return {load: cls.rows[load]["p99_ratio"] for load, aim in aims.items() if not (cls.rows[load]["p99_ratio"] or 99) <= aim}
 
     def test_every_request_is_served_or_hears_when_to_come_back(self):
