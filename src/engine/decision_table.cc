@@ -72,10 +72,18 @@ DecisionClicks& DecisionTable::clicks_of(DecisionSlot& slot) {
   return *slot.clicks;
 }
 
+void DecisionTable::add_key(DecisionSlot& slot, std::uint64_t key) {
+  clicks_of(slot).keys.push_back(key);
+  ++keys_;
+}
+
 void DecisionTable::erase(const DecisionId& id) {
   const auto place = slots_.find(id);
   HINDSIGHT_CHECK(place != slots_.end());
-  with_clicks_ -= place->second.clicks != nullptr ? 1 : 0;
+  if (const auto& clicks = place->second.clicks) {
+    --with_clicks_;
+    keys_ -= clicks->keys.size();
+  }
   slots_.erase(place);
 }
 
@@ -181,6 +189,7 @@ bool DecisionTable::load(ByteReader& in, bool by_item) {
       if (!is_new || (has_clicks && !get_clicks(in, id, clicks_of(slot), by_item))) {
         return false;
       }
+      keys_ += has_clicks ? slot.clicks->keys.size() : 0;
       ids.push_back(id);
     }
     return in.ok();

@@ -69,6 +69,8 @@ class DecisionTable {
   DecisionSlot& await(const DecisionId& id, std::int64_t time_ms);
   /// RETURNS: the slot's clicks, which it has from now on. REQUIRES: the slot is one of this table
   DecisionClicks& clicks_of(DecisionSlot& slot);
+  /// One more idempotency key of this slot.
+  void add_key(DecisionSlot& slot, std::uint64_t key);
   /// REQUIRES: it is the oldest open one
   void close_oldest(std::int64_t time_ms);
   /// REQUIRES: there is one in that state
@@ -83,8 +85,12 @@ class DecisionTable {
   std::size_t open_count() const { return open_.size(); }
   std::size_t closed_count() const { return closed_.size(); }
   std::size_t awaiting_count() const { return slots_.size() - open_.size() - closed_.size(); }
-  /// About: of a decision, and of the clicks of one that has some.
-  std::uint64_t memory_bytes() const { return slots_.size() * 160 + with_clicks_ * 112; }
+  /// About: of all keys, which are in vectors that grow by doubling.
+  std::uint64_t key_bytes() const { return keys_ * 16; }
+  /// About: of the decisions, of the clicks of those that have some, and of their keys.
+  std::uint64_t memory_bytes() const {
+    return slots_.size() * 160 + with_clicks_ * 96 + key_bytes();
+  }
 
   void save(ByteWriter& out) const;
   /// `by_item`: saved when clicks named items only. RETURNS: false for bytes that make no sense.
@@ -96,6 +102,7 @@ class DecisionTable {
 
   std::unordered_map<DecisionId, DecisionSlot, DecisionIdHash> slots_;
   std::uint64_t with_clicks_ = 0;
+  std::uint64_t keys_ = 0;       // of all slots
   std::deque<DecisionId> open_;  // in log order, as the others
   std::deque<DecisionId> closed_;
   std::deque<DecisionId> awaiting_;  // may name decisions that have come since

@@ -11,9 +11,11 @@ TEST(DecisionTable, ClicksCountAsLongAsTheirDecisionIsKnown) {
   DecisionSlot& clicked = table.open({0, 2}, 11, 0);
   const std::uint64_t bare = table.memory_bytes();
   table.clicks_of(clicked).clicked.push_back(4);
-  table.clicks_of(clicked).keys.push_back(5);
+  table.add_key(clicked, 5);
+  table.add_key(clicked, 6);
   const std::uint64_t full = table.memory_bytes();
   EXPECT_GT(full, bare);
+  EXPECT_EQ(table.key_bytes(), 32U);
 
   ByteWriter out;
   table.save(out);
@@ -21,6 +23,7 @@ TEST(DecisionTable, ClicksCountAsLongAsTheirDecisionIsKnown) {
   DecisionTable loaded;
   ASSERT_TRUE(loaded.load(in, false));
   EXPECT_EQ(loaded.memory_bytes(), full);
+  EXPECT_EQ(loaded.key_bytes(), 32U);
 
   for (DecisionTable* one : {&table, &loaded}) {
     one->close_oldest(1);
@@ -30,10 +33,11 @@ TEST(DecisionTable, ClicksCountAsLongAsTheirDecisionIsKnown) {
     one->forget_oldest_closed();
     EXPECT_EQ(one->memory_bytes(), 0U);
   }
-  table.clicks_of(table.await({0, 9}, 3)).keys.push_back(1);
+  table.add_key(table.await({0, 9}, 3), 1);
   EXPECT_GT(table.memory_bytes(), 0U);
   table.drop_oldest_awaiting();
   EXPECT_EQ(table.memory_bytes(), 0U);
+  EXPECT_EQ(table.key_bytes(), 0U);
 }
 
 }  // namespace

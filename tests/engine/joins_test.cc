@@ -151,6 +151,47 @@ TEST_F(Joins, KeysAreKeptADayBeyondTheCloseAndThenEveryClickIsLate) {
   EXPECT_EQ(world_.click("books", decision, "a")->late, 1U);
 }
 
+TEST_F(Joins, WhoeverFillsTheMemoryOfKeysTakesNobodysClick) {
+  CollectionPatch patch;
+  patch.memory_budget = std::uint64_t{1} << 20;
+  ASSERT_TRUE(world_.put("books", patch).ok());
+  const auto click_often = [&](const std::string& decision, int calls) {
+    std::uint64_t accepted = 0;
+    for (int call = 0; call < calls; ++call) {
+      std::vector<ClickInput> clicks;
+      for (int i = 0; i < 1000; ++i) {
+        clicks.push_back(
+            {.decision = decision, .item = "a", .event = std::to_string(call * 1000 + i)});
+      }
+      accepted += world_.clicks("books", std::move(clicks))->accepted;
+    }
+    return accepted;
+  };
+  const std::uint64_t before = world_.stats("books").memory_bytes;
+  EXPECT_EQ(click_often(decide(), 10), (1U << 20) / 8 / 16 + 1);
+  EXPECT_EQ(click_often(decide(), 1), 32U);
+  // What the keys take is told, and is bounded.
+  EXPECT_GT(world_.stats("books").memory_bytes, before + (1U << 20) / 8);
+  EXPECT_LT(world_.stats("books").memory_bytes, before + (1U << 20) / 7);
+
+  const std::string decision = decide();
+  EXPECT_EQ(world_.click("books", decision, "b", "e1")->accepted, 1U);
+  EXPECT_EQ(world_.click("books", decision, "b", "e1")->duplicate, 1U);
+  const CollectionStats full = world_.stats("books");
+  ASSERT_EQ(full.quarantine_reasons.size(), 1U);
+  EXPECT_EQ(full.quarantine_reasons[0],
+            std::pair(std::string("too_many_clicks"), full.clicks.quarantined));
+  world_.restart();
+  EXPECT_EQ(world_.stats("books").clicks.quarantined, full.clicks.quarantined);
+  EXPECT_EQ(click_often(decide(), 1), 32U);
+
+  world_.pass(kWindowMs + 1);
+  world_.tick();
+  world_.pass(kDayMs + 1);
+  world_.tick();
+  EXPECT_EQ(click_often(decide(), 1), 1000U);
+}
+
 TEST_F(Joins, OverMaxOpenTheOldestCloseEarlyAndAreCounted) {
   CollectionPatch patch;
   patch.max_open = 3;
