@@ -8,9 +8,8 @@ overload    0.8x, 2x, 5x and 10x of it, at a fixed rate: latency of what was ser
 recovery    half of the capacity, right after 10x
 noise       ten collections at a quarter of the capacity together, beside one that sends in pulses of 1 s, with pauses as long:
             2.5 times the capacity, without a rate limit; its limit and ten times that, with limits of 0.03x and 0.1x for each
-            collection. Lower quartiles, over pauses and over pulses, of the percentiles of the ten, and the ratio of the
-            medians: while a machine gives less of its core than it did when the capacity was measured, loads and limits
-            are larger parts of what is left, and only its calm moments say what the server does at the loads named
+            collection. Medians, over pauses and over pulses, of the percentiles of the ten; the ratio is the median of those
+            of each pulse to the pauses around it, so that a machine whose speed drifts does so for both, with its interval
 
 Where the machine took the load's core away for more than 3 ms, what was due or on its way then says nothing of the
 server: that share is "disturbed", and its latencies are left out.
@@ -18,8 +17,10 @@ The server gets one core and the load another. Figures are of this machine; the 
 """
 import argparse
 import json
+import math
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,18 @@ def write_requests(path, collections, key, items):
             head = (f"POST /v1/collections/{collection}/rank HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {key}\r\n"
                     f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n").encode()
             out.write(f"{len(head) + len(body)}\n".encode() + head + body)
+
+
+def paired_ratio(pauses, pulses):
+    """The median, over pulses, of the p99 of one against that of the pauses before and after it (their geometric mean, so that
+    pulses which do no harm come to 1, whatever the scatter), and an interval around it: in order statistics, such a one misses
+    the true median in less than one of 20 series."""
+    ratios = sorted(pulse["p99"] / math.sqrt(before["p99"] * after["p99"])
+                    for before, pulse, after in zip(pauses, pulses, pauses[1:]) if before and pulse and after)
+    if len(ratios) < 6:
+        return {"p99_ratio": statistics.median(ratios) if ratios else None, "p99_ratio_low": None, "p99_ratio_high": None}
+    outside = max(0, int((len(ratios) - 1.96 * len(ratios) ** 0.5) / 2) - 1)
+    return {"p99_ratio": statistics.median(ratios), "p99_ratio_low": ratios[outside], "p99_ratio_high": ratios[-1 - outside]}
 
 
 def show(value, form):
@@ -108,21 +121,18 @@ class Bench:
         quiet, noisy = results["quiet"], results["noisy"]
         refused = 1 - noisy["statuses"].get("200", 0) / sum(noisy["statuses"].values())
 
-        def over_pulses(part, quantile, at):
+        def over_pulses(part, quantile):
             """None where all of it was disturbed."""
-            values = sorted(pulse[quantile] for pulse in quiet[part] if pulse)
-            return values[int(at * (len(values) - 1))] if values else None
+            values = [pulse[quantile] for pulse in quiet[part] if pulse]
+            return statistics.median(values) if values else None
         row = {"name": name, "pulses": len(quiet["beside"]), "noisy_p99_ms": noisy["served"]["p99"] if noisy["served"] else None,
                "noisy_refused": refused, "quiet_sent": quiet["sent"],
                "quiet_refused": sum(n for s, n in quiet["statuses"].items() if s != "200")}
         for quantile in ("p50", "p99"):
-            alone, beside = (over_pulses(part, quantile, 0.25) for part in ("alone", "beside"))
-            row |= {f"alone_{quantile}_ms": alone, f"beside_{quantile}_ms": beside}
-        both = row["alone_p99_ms"] and row["beside_p99_ms"]
-        row["p99_ratio"] = row["beside_p99_ms"] / row["alone_p99_ms"] if both else None
-        row["median_p99_ratio"] = over_pulses("beside", "p99", 0.5) / over_pulses("alone", "p99", 0.5) if both else None
+            row |= {f"{part}_{quantile}_ms": over_pulses(part, quantile) for part in ("alone", "beside")}
+        row |= paired_ratio(quiet["alone"], quiet["beside"])
         self.rows.append(row)
-        figures = ("alone_p50_ms", "beside_p50_ms", "alone_p99_ms", "beside_p99_ms", "p99_ratio", "median_p99_ratio", "noisy_p99_ms")
+        figures = ("alone_p50_ms", "beside_p50_ms", "alone_p99_ms", "beside_p99_ms", "p99_ratio", "p99_ratio_low", "p99_ratio_high", "noisy_p99_ms")
         print(f"| {name} | " + " | ".join(show(row[figure], "{:.2f}") for figure in figures) +
               f" | {refused:.2f} | {row['quiet_refused']} |", flush=True)
 
@@ -142,8 +152,8 @@ class Bench:
         if "overload" in parts:
             self.overload(capacity)
         if "noise" in parts:
-            print("\n| ten quiet collections, beside one at | p50 alone, ms | beside | p99 alone | beside | ratio | of the medians | p99 of the noisy one | its refused | of the quiet ones |\n"
-                  "|---|---|---|---|---|---|---|---|---|---|")
+            print("\n| ten quiet collections, beside one at | p50 alone, ms | beside | p99 alone | beside | ratio | from | to | p99 of the noisy one | its refused | of the quiet ones |\n"
+                  "|---|---|---|---|---|---|---|---|---|---|---|")
             self.noise(capacity, "2.5x, no limit", 2.5 * capacity)
         assert self.service.stop() == 0
         for share in (0.03, 0.1) if "noise" in parts else ():

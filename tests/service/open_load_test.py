@@ -58,10 +58,11 @@ class OpenLoad(unittest.TestCase):
 
     @classmethod
     def missed(cls):
-        """The loads under which those who were served waited for longer than they should. Beside a noisy collection the aim
-        is 1.2, which few pulses cannot tell from 1.5 (docs/performance.md); without a limit it is 2 to 4."""
-        aims = {"2x": 2, "5x": 2, "10x": 2, "10x its limit of 0.03x": 1.5, "10x its limit of 0.1x": 1.5}
-        return {load: cls.rows[load]["p99_ratio"] for load, aim in aims.items() if not (cls.rows[load]["p99_ratio"] or 99) <= aim}
+        """The loads under which those who were served waited for longer than they should. Beside a noisy collection it is the
+        lower end of the interval that counts: a machine has few calm seconds. Without a limit the ratio is 2 to 4."""
+        ratios = {load: cls.rows[load]["p99_ratio"] for load in ("2x", "5x", "10x")}
+        low = {load: cls.rows[load]["p99_ratio_low"] for load in ("10x its limit of 0.03x", "10x its limit of 0.1x")}
+        return {load: ratio for aim, found in ((2, ratios), (1.2, low)) for load, ratio in found.items() if not (ratio or 99) <= aim}
 
     def test_every_request_is_served_or_hears_when_to_come_back(self):
         for rates, name, result in self.bench.seen:
