@@ -1,5 +1,11 @@
 #include "src/store/sqlite_view.h"
 
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "src/core/check.h"
 #include "src/store/log_reader.h"
 #include "src/store/log_table.h"
@@ -14,14 +20,14 @@ namespace {
 class SqliteView final : public LogView {
  public:
   explicit SqliteView(const std::filesystem::path& folder)
-      : reader_(database_file(folder), "", logs_), snapshots_(snapshot_folder(folder), {}) {}
+      : file_(database_file(folder)),
+        reader_(file_, "", logs_),
+        snapshots_(snapshot_folder(folder), {}) {}
 
-  Result<void> load(const Db& db) {
+  Result<void> load() {
+    HINDSIGHT_ASSIGN_OR_RETURN(const Db db, Db::open(file_, ""));
     HINDSIGHT_RETURN_IF_ERROR(require_readable(db));
-    // One transaction: what is read of the tables belongs together.
-    HINDSIGHT_RETURN_IF_ERROR(db.exec("BEGIN"));
-    HINDSIGHT_ASSIGN_OR_RETURN(const Progress progress, load_progress(db));
-    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogRow> rows, load_logs(db, progress.logs));
+    HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogRow> rows, begin_reading(db));
     for (const LogRow& row : rows) {
       HINDSIGHT_ASSIGN_OR_RETURN(const Position head, find_head(db, row));
       logs_.add(row.id, {row.name, row.first, head});
@@ -32,10 +38,10 @@ class SqliteView final : public LogView {
   Result<std::vector<LogInfo>> logs() const override { return logs_.list(); }
   Result<std::vector<LogEntry>> read(LogId log, Position after,
                                      std::size_t max_entries) const override {
-    return reader_.read(log, after, max_entries);
+    return unless_dropped(log, [&] { return reader_.read(log, after, max_entries); });
   }
   Result<Payload> read_at(LogId log, Position position) const override {
-    return reader_.read_at(log, position);
+    return unless_dropped(log, [&] { return reader_.read_at(log, position); });
   }
   Result<Position> head(LogId log) const override {
     const std::optional<LogState> state = logs_.find(log);
@@ -51,7 +57,40 @@ class SqliteView final : public LogView {
   }
 
  private:
-  LogTable logs_;
+  /// Begins a transaction: what is read of the tables belongs together.
+  static Result<std::vector<LogRow>> begin_reading(const Db& db) {
+    HINDSIGHT_RETURN_IF_ERROR(db.exec("BEGIN"));
+    HINDSIGHT_ASSIGN_OR_RETURN(const Progress progress, load_progress(db));
+    return load_logs(db, progress.logs);
+  }
+
+  /// Reads again where the server has dropped entries since: then they are not missing.
+  template <class Read>
+  std::invoke_result_t<Read> unless_dropped(LogId log, const Read& read) const {
+    auto result = read();
+    return result.ok() || !notice_drops(log) ? std::move(result) : read();
+  }
+
+  /// RETURNS: whether the log begins later than it did, or is gone.
+  bool notice_drops(LogId log) const {
+    const Result<Db> db = Db::open(file_, "");
+    const auto rows = db.ok() ? begin_reading(*db) : Result<std::vector<LogRow>>(db.error());
+    const std::optional<LogState> state = logs_.find(log);
+    if (!rows.ok() || !state) {
+      return false;
+    }
+    const auto row = std::find_if(rows->begin(), rows->end(),
+                                  [log](const LogRow& one) { return one.id == log; });
+    if (row == rows->end()) {
+      logs_.remove(log);
+      return true;
+    }
+    logs_.set_first(log, row->first);
+    return row->first != state->first;
+  }
+
+  const std::filesystem::path file_;
+  mutable LogTable logs_;  // what was there when the view was opened, less what was dropped since
   LogReader reader_;
   SnapshotFiles snapshots_;
 };
@@ -65,9 +104,8 @@ Result<std::unique_ptr<LogView>> open_sqlite_view(const std::filesystem::path& f
     return Error{ErrorCode::kNotFound, "there is no " + file.string() + "; name a data folder", ""};
   }
   HINDSIGHT_RETURN_IF_ERROR(require_database(folder));
-  HINDSIGHT_ASSIGN_OR_RETURN(const Db db, Db::open(file, ""));
   auto view = std::make_unique<SqliteView>(folder);
-  HINDSIGHT_RETURN_IF_ERROR(view->load(db));
+  HINDSIGHT_RETURN_IF_ERROR(view->load());
   return std::unique_ptr<LogView>(std::move(view));
 }
 

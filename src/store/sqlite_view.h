@@ -1,7 +1,7 @@
 // A look at the logs of a data folder, beside a server that may be using it.
 //
 // Reads what is committed; changes nothing and takes no lock. What the server commits later is not
-// seen.
+// seen, except that what it drops is no longer there: first() grows, or the log is gone.
 
 #pragma once
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "src/store/sqlite_view.h"
 #include "tests/store_support/memory_folder.h"
 #include "tests/store_support/store_helpers.h"
 
@@ -137,6 +138,26 @@ TEST_F(SqliteStoreTest, DroppedLogsStayDroppedAndTheirIdsUnused) {
   EXPECT_GT(log, old_log);
   ASSERT_TRUE(append_and_wait(*store, log, {"another"}).ok());
   wait_until_gone(*store, log, "a dropped entry");
+}
+
+TEST_F(SqliteStoreTest, WhatTheServerDropsIsNotMissingForThoseWhoLook) {
+  const auto store = open();
+  const LogId log = *store->create_log("books");
+  ASSERT_TRUE(append_and_wait(*store, log, {"the first entry", "the second one"}).ok());
+  const auto view = *open_sqlite_view(data());
+  EXPECT_THAT(to_texts(*view->read(log, 0, 10)), ElementsAre("the first entry", "the second one"));
+
+  ASSERT_TRUE(store->truncate_before(log, 2).ok());
+  wait_until_gone(*store, log, "the first entry");
+  EXPECT_THAT(to_texts(*view->read(log, 0, 10)), ElementsAre("the second one"));
+  EXPECT_EQ(*view->first(log), 2U);  // which tells a fold that it lacks the beginning
+  EXPECT_EQ(view->read_at(log, 1).error().code, ErrorCode::kNotFound);
+
+  ASSERT_TRUE(store->drop_log(log).ok());
+  const LogId other = *store->create_log("films");
+  ASSERT_TRUE(append_and_wait(*store, other, {"another"}).ok());
+  wait_until_gone(*store, other, "the second one");
+  EXPECT_EQ(view->read(log, 0, 10).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(SqliteStoreTest, OnlyTheOwnerMayLook) {
