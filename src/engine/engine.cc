@@ -206,8 +206,9 @@ class LocalEngine final : public Engine {
   Result<EvaluationJob> start_evaluation(std::string_view name,
                                          const RankerChoice& choice) override {
     const auto found = find(name);
-    return found == nullptr ? Result<EvaluationJob>(no_collection())
-                            : evaluations_.start(found->log(), choice);
+    return found == nullptr
+               ? Result<EvaluationJob>(no_collection())
+               : evaluations_.start(found->log(), choice, found->info().config.memory_budget);
   }
 
   Result<EvaluationJob> evaluation(std::string_view name) const override {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -135,13 +136,22 @@ double ndcg_of(const std::vector<std::uint32_t>& places) {
   return places.empty() ? 0.0 : gain / ideal;
 }
 
+Error over_budget(std::uint64_t bytes, std::uint64_t budget) {
+  return {ErrorCode::kOverBudget,
+          "the ranker's model takes about " + std::to_string(bytes) +
+              " bytes, and the collection's memory_budget is " + std::to_string(budget) +
+              "; raise memory_budget, or give the ranker parameters that take less",
+          "memory_budget"};
+}
+
 Error cancelled_error() { return {ErrorCode::kConflict, "the evaluation was cancelled", ""}; }
 
 /// Collects an evaluation from a fold that it observes.
 class Evaluator final : public FoldObserver {
  public:
-  /// `cancelled` is asked at every decision; true ends the fold with kConflict.
-  explicit Evaluator(std::function<bool()> cancelled) : cancelled_(std::move(cancelled)) {}
+  /// At every decision `cancelled` is asked, and the model's memory; either may end the fold.
+  /// REQUIRES: the options outlive it
+  explicit Evaluator(const EvaluateOptions& options) : options_(options) {}
 
   Result<void> decided(const DecisionEvent& event, const Model& model) override;
   void clicked(const DecisionId& id, std::size_t place) override;
@@ -157,7 +167,7 @@ class Evaluator final : public FoldObserver {
   Weights weigh(const DecisionEvent& event, const Model& model) const;
   void settle(const Open& open);
 
-  std::function<bool()> cancelled_;
+  const EvaluateOptions& options_;
   Position items_changed_ = 0;
   std::uint64_t decisions_ = 0;
   std::uint64_t clicks_ = 0;
@@ -222,8 +232,11 @@ Weights Evaluator::weigh(const DecisionEvent& event, const Model& model) const {
 }
 
 Result<void> Evaluator::decided(const DecisionEvent& event, const Model& model) {
-  if (cancelled_ && cancelled_()) {
+  if (options_.cancelled && options_.cancelled()) {
     return cancelled_error();
+  }
+  if (options_.memory_budget && model.memory_bytes() > *options_.memory_budget) {
+    return over_budget(model.memory_bytes(), *options_.memory_budget);
   }
   const Weights weights = weigh(event, model);
   first_click_.count(weights.first);
@@ -373,7 +386,7 @@ Evaluation Evaluator::finish(const Folded& folded) {
 Result<Evaluated> evaluate(const LogView& store, LogId log, const RankerChoice& choice,
                            const EvaluateOptions& options) {
   HINDSIGHT_ASSIGN_OR_RETURN(const RankerChoice complete, complete_choice(choice));
-  Evaluator evaluator(options.cancelled);
+  Evaluator evaluator(options);
   const FoldOptions fold_options{.cache_bytes = options.cache_bytes,
                                  .cancelled = options.cancelled,
                                  .warn = {},

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -21,6 +22,7 @@ namespace hindsight {
 struct EvaluateOptions {
   std::optional<Position> through = {};  // the end of the log, unless said
   std::size_t cache_bytes = std::size_t{64} << 20;
+  std::optional<std::uint64_t> memory_budget = {};  // bytes that the ranker's model may take
   std::function<bool()> cancelled = {};
   std::function<void(Position)> progress = {};
 };
@@ -31,7 +33,8 @@ struct Evaluated {
   Evaluation evaluation;
 };
 
-/// Changes nothing. FAILS: as complete_choice and fold_log; kConflict (cancelled)
+/// Changes nothing. FAILS: as complete_choice and fold_log; kConflict (cancelled),
+/// kOverBudget
 Result<Evaluated> evaluate(const LogView& store, LogId log, const RankerChoice& choice,
                            const EvaluateOptions& options);
 

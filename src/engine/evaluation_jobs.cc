@@ -50,7 +50,8 @@ Result<void> EvaluationJobs::check_free() const {
   return {};
 }
 
-Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choice) {
+Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choice,
+                                            std::optional<std::uint64_t> memory_budget) {
   HINDSIGHT_ASSIGN_OR_RETURN(RankerChoice complete, complete_choice(choice));
   HINDSIGHT_ASSIGN_OR_RETURN(const Position head, store_.head(log));
   if (!keeps_whole_log(store_, log)) {
@@ -67,6 +68,7 @@ Result<EvaluationJob> EvaluationJobs::start(LogId log, const RankerChoice& choic
   auto entry = std::make_shared<Entry>();
   entry->job.choice = std::move(complete);
   entry->job.head = head;
+  entry->memory_budget = memory_budget;
   const EvaluationJob begun = entry->job;
   {
     const std::lock_guard lock(mutex_);
@@ -91,6 +93,7 @@ void EvaluationJobs::run(LogId log, Entry& entry) {
   EvaluateOptions options;
   options.through = entry.job.head;
   options.cache_bytes = cache_bytes_;
+  options.memory_budget = entry.memory_budget;
   options.cancelled = [&entry] { return entry.cancelled.load(); };
   options.progress = [this, &entry](Position position) {
     const std::lock_guard lock(mutex_);

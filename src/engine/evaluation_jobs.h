@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -29,10 +30,11 @@ class EvaluationJobs {
   EvaluationJobs(const EvaluationJobs&) = delete;
   EvaluationJobs& operator=(const EvaluationJobs&) = delete;
 
-  /// Evaluates up to where the log ends now. The log's last evaluation makes room.
-  /// FAILS: as evaluate; kConflict (one is running, of this or another log; the log's beginning is
-  /// no longer kept), kOverloaded (stopped)
-  Result<EvaluationJob> start(LogId log, const RankerChoice& choice);
+  /// Evaluates up to where the log ends now, with a model of at most so many bytes. The log's last
+  /// evaluation makes room. FAILS: as evaluate; kConflict (one is running, of this or another log;
+  /// the log's beginning is no longer kept), kOverloaded (stopped)
+  Result<EvaluationJob> start(LogId log, const RankerChoice& choice,
+                              std::optional<std::uint64_t> memory_budget = {});
   /// FAILS: kNotFound (the log was not evaluated since the start of the program)
   Result<EvaluationJob> find(LogId log) const;
   /// Ends the job where it is running; one that is over stays as it is. FAILS: as find
@@ -46,6 +48,7 @@ class EvaluationJobs {
  private:
   struct Entry {
     EvaluationJob job;
+    std::optional<std::uint64_t> memory_budget;
     std::atomic<bool> cancelled{false};
   };
 

@@ -104,6 +104,18 @@ TEST_F(EvaluationJobsTest, AJobRunsInTheBackgroundAndKeepsItsResult) {
   EXPECT_TRUE(jobs.start(log.log(), random).ok()) << "and makes room for the next";
 }
 
+TEST_F(EvaluationJobsTest, AModelBeyondTheMemoryThatItMayTakeEndsTheJob) {
+  EvaluationJobs jobs(view, 1 << 20);
+  ASSERT_TRUE(jobs.start(log.log(), random, 10).ok());
+  const EvaluationJob job = wait(jobs);
+  EXPECT_EQ(job.state, State::kFailed);
+  ASSERT_TRUE(job.error);
+  EXPECT_EQ(job.error->code, ErrorCode::kOverBudget);
+  EXPECT_EQ(job.error->field, "memory_budget");
+  ASSERT_TRUE(jobs.start(log.log(), random, 1 << 20).ok());
+  EXPECT_EQ(wait(jobs).state, State::kDone);
+}
+
 TEST_F(EvaluationJobsTest, ThereIsOneAtATime) {
   view.shut();
   EvaluationJobs jobs(view, 1 << 20);
@@ -202,6 +214,35 @@ TEST_F(EvaluationJobsTest, ADamagedLogFailsTheJobAndSaysWhy) {
   EXPECT_EQ(job.state, State::kFailed);
   ASSERT_TRUE(job.error);
   EXPECT_EQ(job.error->code, ErrorCode::kCorrupt);
+}
+
+TEST(EngineEvaluation, TakesNoMoreMemoryThanItsCollectionMay) {
+  EngineWorld world;
+  CollectionPatch patch;
+  patch.ranker = "noregret-klrank";
+  patch.params = ParamMap{{"context_terms", 16.0}};
+  patch.memory_budget = std::uint64_t{1} << 20;
+  ASSERT_TRUE(world.put("c", patch).ok());
+  for (int i = 0; i < 2; ++i) {
+    RankInput input;
+    input.candidates.resize(2);
+    input.candidates[0].id = "a";
+    input.candidates[1].id = "b";
+    input.k = 2;
+    input.context_key = "shelf";
+    const auto reply = world.rank("c", std::move(input));
+    ASSERT_TRUE(reply.ok()) << to_string(reply.error());
+    ASSERT_TRUE(world.click("c", reply->decision, "a").ok());
+  }
+  const auto evaluated = [&](double terms) {
+    const RankerChoice choice{.ranker = "auto", .params = {{"context_terms", terms}}};
+    EXPECT_TRUE(world.engine().start_evaluation("c", choice).ok());
+    return ended([&] { return world.engine().evaluation("c"); });
+  };
+  const EvaluationJob too_large = evaluated(1 << 16);  // 9 MB from the first click on
+  ASSERT_EQ(too_large.state, State::kFailed);
+  EXPECT_EQ(too_large.error->code, ErrorCode::kOverBudget);
+  EXPECT_EQ(evaluated(16).state, State::kDone);
 }
 
 TEST(EngineEvaluation, IsOfACollectionAndGoesWithIt) {
