@@ -1,6 +1,7 @@
 #include "src/store/sqlite_view.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -67,29 +68,35 @@ class SqliteView final : public LogView {
   /// Reads again where the server has dropped entries since: then they are not missing.
   template <class Read>
   std::invoke_result_t<Read> unless_dropped(LogId log, const Read& read) const {
+    const std::optional<LogState> before = logs_.find(log);
     auto result = read();
-    return result.ok() || !notice_drops(log) ? std::move(result) : read();
+    if (result.ok() || !before || result.error().code == ErrorCode::kNotFound) {
+      return result;
+    }
+    notice_drops(log);
+    const std::optional<LogState> now = logs_.find(log);
+    return now && now->first == before->first ? std::move(result) : read();
   }
 
-  /// RETURNS: whether the log begins later than it did, or is gone.
-  bool notice_drops(LogId log) const {
+  /// Takes up from where the log begins by now, or that it is gone.
+  void notice_drops(LogId log) const {
+    const std::lock_guard lock(mutex_);  // so that no look of before comes after one of now
     const Result<Db> db = Db::open(file_, "");
     const auto rows = db.ok() ? begin_reading(*db) : Result<std::vector<LogRow>>(db.error());
-    const std::optional<LogState> state = logs_.find(log);
-    if (!rows.ok() || !state) {
-      return false;
+    if (!rows.ok()) {
+      return;
     }
     const auto row = std::find_if(rows->begin(), rows->end(),
                                   [log](const LogRow& one) { return one.id == log; });
     if (row == rows->end()) {
       logs_.remove(log);
-      return true;
+    } else {
+      logs_.set_first(log, row->first);
     }
-    logs_.set_first(log, row->first);
-    return row->first != state->first;
   }
 
   const std::filesystem::path file_;
+  mutable std::mutex mutex_;
   mutable LogTable logs_;  // what was there when the view was opened, less what was dropped since
   LogReader reader_;
   SnapshotFiles snapshots_;

@@ -1,7 +1,8 @@
 // A look at the logs of a data folder, beside a server that may be using it.
 //
 // Reads what is committed; changes nothing and takes no lock. What the server commits later is not
-// seen, except that what it drops is no longer there: first() grows, or the log is gone.
+// seen, except that what it drops is no longer there: a read that does not find it says so, and
+// from then on first() has grown, or the log is gone.
 
 #pragma once
 
