@@ -5,6 +5,13 @@
 #include "src/core/check.h"
 
 namespace hindsight {
+namespace {
+
+std::uint64_t unusual(const std::vector<std::uint64_t>& keys) {
+  return keys.size() - std::min(keys.size(), DecisionTable::kUsualKeys);
+}
+
+}  // namespace
 
 DecisionSlot* DecisionTable::find(const DecisionId& id) {
   const auto place = slots_.find(id);
@@ -73,8 +80,10 @@ DecisionClicks& DecisionTable::clicks_of(DecisionSlot& slot) {
 }
 
 void DecisionTable::add_key(DecisionSlot& slot, std::uint64_t key) {
-  clicks_of(slot).keys.push_back(key);
+  std::vector<std::uint64_t>& keys = clicks_of(slot).keys;
+  keys.push_back(key);
   ++keys_;
+  unusual_keys_ += keys.size() > kUsualKeys ? 1 : 0;
 }
 
 void DecisionTable::erase(const DecisionId& id) {
@@ -83,6 +92,7 @@ void DecisionTable::erase(const DecisionId& id) {
   if (const auto& clicks = place->second.clicks) {
     --with_clicks_;
     keys_ -= clicks->keys.size();
+    unusual_keys_ -= unusual(clicks->keys);
   }
   slots_.erase(place);
 }
@@ -189,7 +199,10 @@ bool DecisionTable::load(ByteReader& in, bool by_item) {
       if (!is_new || (has_clicks && !get_clicks(in, id, clicks_of(slot), by_item))) {
         return false;
       }
-      keys_ += has_clicks ? slot.clicks->keys.size() : 0;
+      if (has_clicks) {
+        keys_ += slot.clicks->keys.size();
+        unusual_keys_ += unusual(slot.clicks->keys);
+      }
       ids.push_back(id);
     }
     return in.ok();

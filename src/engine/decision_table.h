@@ -52,6 +52,9 @@ struct DecisionSlot {
 
 class DecisionTable {
  public:
+  /// So many clicks on one decision may be people's.
+  static constexpr std::size_t kUsualKeys = 32;
+
   struct Entry {
     DecisionId id;
     DecisionSlot* slot = nullptr;
@@ -85,11 +88,12 @@ class DecisionTable {
   std::size_t open_count() const { return open_.size(); }
   std::size_t closed_count() const { return closed_.size(); }
   std::size_t awaiting_count() const { return slots_.size() - open_.size() - closed_.size(); }
-  /// About: of all keys, which are in vectors that grow by doubling.
-  std::uint64_t key_bytes() const { return keys_ * 16; }
+  /// About: of the keys that decisions have beyond the usual ones, in vectors that grow by
+  /// doubling.
+  std::uint64_t unusual_key_bytes() const { return unusual_keys_ * kKeyBytes; }
   /// About: of the decisions, of the clicks of those that have some, and of their keys.
   std::uint64_t memory_bytes() const {
-    return slots_.size() * 160 + with_clicks_ * 96 + key_bytes();
+    return slots_.size() * 160 + with_clicks_ * 96 + keys_ * kKeyBytes;
   }
 
   void save(ByteWriter& out) const;
@@ -97,13 +101,16 @@ class DecisionTable {
   bool load(ByteReader& in, bool by_item);
 
  private:
+  static constexpr std::uint64_t kKeyBytes = 16;
+
   Entry entry_of(const DecisionId& id);
   void erase(const DecisionId& id);
 
   std::unordered_map<DecisionId, DecisionSlot, DecisionIdHash> slots_;
   std::uint64_t with_clicks_ = 0;
-  std::uint64_t keys_ = 0;       // of all slots
-  std::deque<DecisionId> open_;  // in log order, as the others
+  std::uint64_t keys_ = 0;          // of all slots
+  std::uint64_t unusual_keys_ = 0;  // of those, beyond the usual ones of each slot
+  std::deque<DecisionId> open_;     // in log order, as the others
   std::deque<DecisionId> closed_;
   std::deque<DecisionId> awaiting_;  // may name decisions that have come since
   std::map<std::uint64_t, std::uint64_t> forgotten_through_;  // by source

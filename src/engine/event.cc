@@ -12,11 +12,13 @@ namespace hindsight {
 namespace {
 
 // 2: measured; decisions hold their candidates. 3: clicks by position, and rankings. 4: decisions
-// say whether their arm was drawn; those of before count for neither arm.
-constexpr std::uint8_t kFormat = 4;
+// say whether their arm was drawn; those of before count for neither arm. 5: the same bytes, but
+// what idempotency keys take is bounded.
+constexpr std::uint8_t kFormat = 5;
 constexpr std::uint8_t kWithCandidates = 2;
 constexpr std::uint8_t kWithRankings = 3;
 constexpr std::uint8_t kWithDraw = 4;
+constexpr std::uint8_t kWithBoundedKeys = 5;
 
 // A list whose entries take at least a byte each cannot be longer than what is left.
 bool get_count(ByteReader& in, std::uint32_t& count) { return in.get(count) && count <= in.left(); }
@@ -300,6 +302,7 @@ Result<Event> decode_event(std::span<const std::byte> bytes) {
       !kReaders[kind](in, event, format) || in.left() != 0) {
     return Error{ErrorCode::kCorrupt, "the event's bytes do not fit together", "event"};
   }
+  event.bounds_keys = format >= kWithBoundedKeys;
   return event;
 }
 

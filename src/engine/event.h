@@ -85,6 +85,7 @@ struct Event {
   std::variant<CollectionEvent, ItemsEvent, RemoveEvent, DecisionEvent, ClicksEvent,
                WindowClosedEvent, MeasuredEvent>
       body;
+  bool bounds_keys = true;  // false: it was folded by programs that kept every idempotency key
 };
 
 std::vector<std::byte> encode_event(const Event& event);

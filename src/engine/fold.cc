@@ -85,7 +85,7 @@ Result<Applied> Fold::apply(const LogEntry& entry, Model& model,
   if (seen_.insert(event.id)) {
     time_ms_ = std::max(time_ms_, event.clock_ms);
     forget_old();
-    Context context{entry.position, model, changes, applied};
+    Context context{entry.position, event.bounds_keys, model, changes, applied};
     HINDSIGHT_RETURN_IF_ERROR(
         std::visit([&](auto& body) { return on(body, context); }, event.body));
   }
@@ -316,7 +316,7 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   const std::uint64_t key = click.event.empty()
                                 ? key_of(KeyKind::kItem, context.model.id_of(*place))
                                 : key_of(KeyKind::kEvent, click.event);
-  if (const std::optional<Outcome> outcome = admit(key, slot)) {
+  if (const std::optional<Outcome> outcome = admit(key, slot, context)) {
     return *outcome;
   }
   DecisionClicks& clicks = decisions_.clicks_of(slot);
@@ -348,22 +348,30 @@ Result<Fold::Outcome> Fold::join(const ClickRecord& click, DecisionSlot& slot, C
   return Outcome::kAccepted;
 }
 
-std::optional<Fold::Outcome> Fold::admit(std::uint64_t key, DecisionSlot& slot) {
-  // More is no person's doing. Where all decisions together are clicked so often that the keys take
-  // an eighth of the memory, one that is clicked as often as people click still has its clicks.
+std::optional<Fold::Outcome> Fold::admit(std::uint64_t key, DecisionSlot& slot,
+                                         const Context& context) {
+  // More is no person's doing. Where decisions that are clicked more often than people click take
+  // an eighth of the memory for it, no decision takes more than people's clicks.
   constexpr std::size_t kMaxClicks = 10'000;
-  constexpr std::size_t kUsualClicks = 32;
-  const bool many = decisions_.key_bytes() > logged_.memory_budget / 8;
+  const bool full =
+      context.bounds_keys && decisions_.unusual_key_bytes() > logged_.memory_budget / 8;
+  const bool closed = slot.state == DecisionSlot::State::kClosed;
   const std::vector<std::uint64_t>& keys = decisions_.clicks_of(slot).keys;
   if (contains(keys, key) && !planted(Fault::kForgetIdempotencyKey)) {
     ++counts_.duplicate;
     return Outcome::kDuplicate;
   }
-  if (keys.size() >= (many ? kUsualClicks : kMaxClicks)) {
+  if (closed && context.bounds_keys && keys.size() >= DecisionTable::kUsualKeys) {
+    // Not remembered: whether late clicks get here at all depends on what is in the cache where the
+    // log has dropped their decision, and what is learned must not.
+    ++counts_.late;
+    return Outcome::kLate;
+  }
+  if (keys.size() >= (full ? DecisionTable::kUsualKeys : kMaxClicks)) {
     return quarantine("too_many_clicks");
   }
   decisions_.add_key(slot, key);
-  if (slot.state == DecisionSlot::State::kClosed && !planted(Fault::kLearnLateClick)) {
+  if (closed && !planted(Fault::kLearnLateClick)) {
     ++counts_.late;
     return Outcome::kLate;
   }
@@ -382,7 +390,7 @@ Fold::Outcome Fold::join_ranking(const ClickRecord& click, const Shared& event, 
   const std::uint64_t own_key = key_of(KeyKind::kRanking, "");
   const std::uint64_t key = click.event.empty() ? own_key : key_of(KeyKind::kEvent, click.event);
   const bool was_ranked = contains(decisions_.clicks_of(slot).keys, own_key);
-  if (const std::optional<Outcome> outcome = admit(key, slot)) {
+  if (const std::optional<Outcome> outcome = admit(key, slot, context)) {
     return *outcome;
   }
   if (!was_ranked && key != own_key) {

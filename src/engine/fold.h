@@ -110,6 +110,7 @@ class Fold {
  private:
   struct Context {
     Position position;
+    bool bounds_keys;
     Model& model;
     std::vector<ModelChange>* changes;
     Applied& applied;
@@ -131,7 +132,7 @@ class Fold {
   Outcome join_ranking(const ClickRecord& click, const Shared& event, DecisionSlot& slot,
                        Context& context);
   /// Remembers an idempotency key. RETURNS: none where what it stands for counts.
-  std::optional<Outcome> admit(std::uint64_t key, DecisionSlot& slot);
+  std::optional<Outcome> admit(std::uint64_t key, DecisionSlot& slot, const Context& context);
   Outcome quarantine(std::string_view reason);
   /// `feedback` says what was done; the rest is filled in. RETURNS: false where the ranker refused
   /// it.

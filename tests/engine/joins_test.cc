@@ -168,7 +168,7 @@ TEST_F(Joins, WhoeverFillsTheMemoryOfKeysTakesNobodysClick) {
     return accepted;
   };
   const std::uint64_t before = world_.stats("books").memory_bytes;
-  EXPECT_EQ(click_often(decide(), 10), (1U << 20) / 8 / 16 + 1);
+  EXPECT_EQ(click_often(decide(), 10), (1U << 20) / 8 / 16 + 1 + 32);
   EXPECT_EQ(click_often(decide(), 1), 32U);
   // What the keys take is told, and is bounded.
   EXPECT_GT(world_.stats("books").memory_bytes, before + (1U << 20) / 8);
@@ -190,6 +190,25 @@ TEST_F(Joins, WhoeverFillsTheMemoryOfKeysTakesNobodysClick) {
   world_.pass(kDayMs + 1);
   world_.tick();
   EXPECT_EQ(click_often(decide(), 1), 1000U);
+}
+
+TEST_F(Joins, LateClicksBeyondTheUsualAreLateEachTimeAndTakeNoMemory) {
+  const std::string decision = decide();
+  const auto click = [&](int event) {
+    return *world_.click("books", decision, "a", std::to_string(event));
+  };
+  for (int event = 0; event < 31; ++event) {
+    EXPECT_EQ(click(event).accepted, 1U);
+  }
+  world_.pass(kWindowMs + 1);
+  world_.tick();
+  EXPECT_EQ(click(31).late, 1U);
+  EXPECT_EQ(click(31).duplicate, 1U);
+  const std::uint64_t before = world_.stats("books").memory_bytes;
+  EXPECT_EQ(click(32).late, 1U);
+  EXPECT_EQ(click(32).late, 1U);
+  EXPECT_EQ(click(0).duplicate, 1U);
+  EXPECT_EQ(world_.stats("books").memory_bytes, before);
 }
 
 TEST_F(Joins, OverMaxOpenTheOldestCloseEarlyAndAreCounted) {

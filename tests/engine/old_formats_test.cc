@@ -191,6 +191,33 @@ TEST(OldFormats, ClicksThatNameItemsOnlyAreRead) {
   EXPECT_FALSE(clicks[1].issued_here);
 }
 
+// Programs that wrote these kept every key, and so must a fold of what they wrote.
+TEST(OldFormats, NoMemoryBoundsTheKeysOfClicksFromBeforeFormat5) {
+  const auto quarantined = [](std::uint8_t format) {
+    HandMadeLog log;
+    log.add_items({"a", "b"});
+    log.decide(1, {0, 1});
+    CollectionConfig config = log.model().config();
+    config.memory_budget = std::uint64_t{1} << 20;
+    log.append({.id = {.source = 2, .sequence = 1},
+                .clock_ms = 0,
+                .body = CollectionEvent{.config = config, .history = History::kDiscard}});
+    ClicksEvent clicks;
+    for (int event = 0; event < 10'000; ++event) {
+      clicks.clicks.push_back(
+          {.decision = {.source = 1, .counter = 1}, .item = "a", .event = std::to_string(event)});
+    }
+    std::vector<std::byte> bytes = encode_event(
+        {.id = {.source = 2, .sequence = 2}, .clock_ms = 0, .body = std::move(clicks)});
+    bytes[0] = std::byte{format};
+    const LogEntry entry{.position = log.fold().position() + 1, .payload = std::move(bytes)};
+    EXPECT_TRUE(log.fold().apply(entry, log.model(), nullptr).ok());
+    return log.counts().quarantined;
+  };
+  EXPECT_EQ(quarantined(4), 0U);
+  EXPECT_EQ(quarantined(5), 10'000U - ((1U << 20) / 8 / 16 + 1 + DecisionTable::kUsualKeys));
+}
+
 TEST(OldFormats, ASnapshotIsReadAndKnownToKnowLess) {
   HandMadeLog log;
   write_log(log);
