@@ -144,12 +144,16 @@ Error over_budget(std::uint64_t bytes, std::uint64_t budget) {
           "memory_budget"};
 }
 
+// A model may need a walk over all that it holds to say what it takes.
+constexpr std::uint64_t kDecisionsBetweenLooks = 64;
+
 Error cancelled_error() { return {ErrorCode::kConflict, "the evaluation was cancelled", ""}; }
 
 /// Collects an evaluation from a fold that it observes.
 class Evaluator final : public FoldObserver {
  public:
-  /// At every decision `cancelled` is asked, and the model's memory; either may end the fold.
+  /// `cancelled` is asked at every decision, the model's memory now and then; either may end the
+  /// fold.
   /// REQUIRES: the options outlive it
   explicit Evaluator(const EvaluateOptions& options) : options_(options) {}
 
@@ -161,11 +165,13 @@ class Evaluator final : public FoldObserver {
   void items_changed(Position position) override { items_changed_ = position; }
 
   /// What came of it, decisions that are still open included. Call it once, at the end.
-  Evaluation finish(const Folded& folded);
+  /// FAILS: kOverBudget
+  Result<Evaluation> finish(const Folded& folded);
 
  private:
   Weights weigh(const DecisionEvent& event, const Model& model) const;
   void settle(const Open& open);
+  Result<void> check_memory(const Model& model) const;
 
   const EvaluateOptions& options_;
   Position items_changed_ = 0;
@@ -231,12 +237,19 @@ Weights Evaluator::weigh(const DecisionEvent& event, const Model& model) const {
                                              : weight(said->log_list, *decision.log_propensity)};
 }
 
+Result<void> Evaluator::check_memory(const Model& model) const {
+  const auto& budget = options_.memory_budget;
+  return budget && model.memory_bytes() > *budget
+             ? Result<void>(over_budget(model.memory_bytes(), *budget))
+             : Result<void>();
+}
+
 Result<void> Evaluator::decided(const DecisionEvent& event, const Model& model) {
   if (options_.cancelled && options_.cancelled()) {
     return cancelled_error();
   }
-  if (options_.memory_budget && model.memory_bytes() > *options_.memory_budget) {
-    return over_budget(model.memory_bytes(), *options_.memory_budget);
+  if (decisions_ % kDecisionsBetweenLooks == 0) {
+    HINDSIGHT_RETURN_IF_ERROR(check_memory(model));
   }
   const Weights weights = weigh(event, model);
   first_click_.count(weights.first);
@@ -350,7 +363,8 @@ PolicyEstimate conclude(const Tally& tally) {
   return out;
 }
 
-Evaluation Evaluator::finish(const Folded& folded) {
+Result<Evaluation> Evaluator::finish(const Folded& folded) {
+  HINDSIGHT_RETURN_IF_ERROR(check_memory(*folded.model));
   Evaluation evaluation;
   evaluation.through = folded.fold->position();
   evaluation.decisions = decisions_;
@@ -397,7 +411,7 @@ Result<Evaluated> evaluate(const LogView& store, LogId log, const RankerChoice& 
                              fold_log(store, log, &complete, options.through, fold_options));
   folded.fold->observe(nullptr);
   Evaluated evaluated{.folded = std::move(folded), .evaluation = {}};
-  evaluated.evaluation = evaluator.finish(evaluated.folded);
+  HINDSIGHT_ASSIGN_OR_RETURN(evaluated.evaluation, evaluator.finish(evaluated.folded));
   evaluated.evaluation.from = from;
   return evaluated;
 }

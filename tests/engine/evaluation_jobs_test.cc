@@ -239,7 +239,7 @@ TEST(EngineEvaluation, TakesNoMoreMemoryThanItsCollectionMay) {
     EXPECT_TRUE(world.engine().start_evaluation("c", choice).ok());
     return ended([&] { return world.engine().evaluation("c"); });
   };
-  const EvaluationJob too_large = evaluated(1 << 16);  // 9 MB from the first click on
+  const EvaluationJob too_large = evaluated(1 << 16);  // more than 4 MB from its first click on
   ASSERT_EQ(too_large.state, State::kFailed);
   EXPECT_EQ(too_large.error->code, ErrorCode::kOverBudget);
   EXPECT_EQ(evaluated(16).state, State::kDone);
