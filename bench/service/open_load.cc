@@ -207,13 +207,13 @@ class Load {
     return text;
   }
 
-  /// Of the pauses (`parity` 0) or pulses (1), in their order.
-  static std::string pulse_summaries(Class& kind, std::size_t parity) {
+  /// Of the pauses (`parity` 0) or pulses (1), in their order; null for one without undisturbed
+  /// answers.
+  std::string pulse_summaries(Class& kind, std::size_t parity) const {
     std::string text = "[";
-    for (auto& [pulse, values] : kind.pulses_ms) {
-      if (pulse % 2 == parity) {
-        text.append(text.size() > 1 ? "," : "").append(summary(values));
-      }
+    const double all = pulse_s_ > 0.0 ? seconds_ / pulse_s_ : 0.0;
+    for (std::size_t pulse = parity; static_cast<double>(pulse) < all; pulse += 2) {
+      text.append(text.size() > 1 ? "," : "").append(summary(kind.pulses_ms[pulse]));
     }
     return text + "]";
   }

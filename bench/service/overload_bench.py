@@ -9,7 +9,7 @@ recovery    half of the capacity, right after 10x
 noise       ten collections at a quarter of the capacity together, beside one that sends in pulses of 1 s, with pauses as long:
             2.5 times the capacity, without a rate limit; its limit and ten times that, with limits of 0.03x and 0.1x for each
             collection. Medians, over pauses and over pulses, of the percentiles of the ten; the ratio is the median of those
-            of each pulse to the pauses around it, so that a machine whose speed drifts does so for both, with its interval
+            of each pulse to the pause before it, so that a machine whose speed drifts does so for both, with its interval
 
 Where the machine took the load's core away for more than 3 ms, what was due or on its way then says nothing of the
 server: that share is "disturbed", and its latencies are left out.
@@ -17,7 +17,6 @@ The server gets one core and the load another. Figures are of this machine; the 
 """
 import argparse
 import json
-import math
 import os
 import pathlib
 import statistics
@@ -44,12 +43,15 @@ def write_requests(path, collections, key, items):
             out.write(f"{len(head) + len(body)}\n".encode() + head + body)
 
 
-def paired_ratio(pauses, pulses):
-    """The median, over pulses, of the p99 of one against that of the pauses before and after it (their geometric mean, so that
-    pulses which do no harm come to 1, whatever the scatter), and an interval around it: in order statistics, such a one misses
-    the true median in less than one of 20 series."""
-    ratios = sorted(pulse["p99"] / math.sqrt(before["p99"] * after["p99"])
-                    for before, pulse, after in zip(pauses, pulses, pauses[1:]) if before and pulse and after)
+def paired_ratios(pauses, pulses):
+    """Of each pulse's p99 to that of the pause before it. No pause counts twice, so that the ratios are independent, and pulses
+    that do no harm have a median of 1, whatever the scatter."""
+    return [pulse["p99"] / pause["p99"] for pause, pulse in zip(pauses, pulses) if pause and pulse]
+
+
+def median_ratio(ratios):
+    """The median, and an interval of order statistics that misses the true one in less than one of 20 series."""
+    ratios = sorted(ratios)
     if len(ratios) < 6:
         return {"p99_ratio": statistics.median(ratios) if ratios else None, "p99_ratio_low": None, "p99_ratio_high": None}
     outside = max(0, int((len(ratios) - 1.96 * len(ratios) ** 0.5) / 2) - 1)
@@ -130,7 +132,8 @@ class Bench:
                "quiet_refused": sum(n for s, n in quiet["statuses"].items() if s != "200")}
         for quantile in ("p50", "p99"):
             row |= {f"{part}_{quantile}_ms": over_pulses(part, quantile) for part in ("alone", "beside")}
-        row |= paired_ratio(quiet["alone"], quiet["beside"])
+        row["p99_ratios"] = paired_ratios(quiet["alone"], quiet["beside"])
+        row |= median_ratio(row["p99_ratios"])
         self.rows.append(row)
         figures = ("alone_p50_ms", "beside_p50_ms", "alone_p99_ms", "beside_p99_ms", "p99_ratio", "p99_ratio_low", "p99_ratio_high", "noisy_p99_ms")
         print(f"| {name} | " + " | ".join(show(row[figure], "{:.2f}") for figure in figures) +

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "service"))
-from overload_bench import Bench  # noqa: E402
+from overload_bench import Bench, median_ratio  # noqa: E402
 
 BUILD = sys.argv.pop(1)
 FULL = "HINDSIGHT_FULL" in os.environ
@@ -58,11 +58,15 @@ class OpenLoad(unittest.TestCase):
 
     @classmethod
     def missed(cls):
-        """The loads under which those who were served waited for longer than they should. Beside a noisy collection it is the
-        lower end of the interval that counts: a machine has few calm seconds. Without a limit the ratio is 2 to 4."""
-        ratios = {load: cls.rows[load]["p99_ratio"] for load in ("2x", "5x", "10x")}
-        low = {load: cls.rows[load]["p99_ratio_low"] for load in ("10x its limit of 0.03x", "10x its limit of 0.1x")}
-        return {load: ratio for aim, found in ((2, ratios), (1.2, low)) for load, ratio in found.items() if not (ratio or 99) <= aim}
+        """The loads under which those who were served waited for longer than they should. Beside a noisy collection all rounds
+        count together, and as a machine has few calm seconds, what is asked is that they do not contradict the aim of 1.2, and
+        are nearer to it than to the 2 to 4 that come out without a limit."""
+        missed = {load: cls.rows[load]["p99_ratio"] for load in ("2x", "5x", "10x") if not (cls.rows[load]["p99_ratio"] or 99) <= 2}
+        for load in ("10x its limit of 0.03x", "10x its limit of 0.1x"):
+            found = median_ratio([ratio for row in cls.bench.rows if row["name"] == load for ratio in row["p99_ratios"]])
+            if not ((found["p99_ratio_low"] or 99) <= 1.2 and found["p99_ratio"] <= 1.4):
+                missed[load] = found
+        return missed
 
     def test_every_request_is_served_or_hears_when_to_come_back(self):
         for rates, name, result in self.bench.seen:
