@@ -270,7 +270,7 @@ bool get_click(ByteReader& in, ClickRecord& click, bool by_item) {
 std::vector<std::byte> encode_event(const Event& event) {
   ByteWriter out;
   out.reserve(size_hint(event));
-  out.put(kFormat);
+  out.put(event.bounds_keys ? kFormat : kWithDraw);
   out.put(static_cast<std::uint8_t>(event.body.index()));
   out.put(event.id.source);
   out.put(event.id.sequence);

@@ -85,7 +85,8 @@ struct Event {
   std::variant<CollectionEvent, ItemsEvent, RemoveEvent, DecisionEvent, ClicksEvent,
                WindowClosedEvent, MeasuredEvent>
       body;
-  bool bounds_keys = true;  // false: it was folded by programs that kept every idempotency key
+  /// False: its writer bounded idempotency keys by their number on a decision only.
+  bool bounds_keys = true;
 };
 
 std::vector<std::byte> encode_event(const Event& event);

@@ -159,6 +159,17 @@ TEST(OldFormats, EventsAreRead) {
   EXPECT_EQ(config.retain_days, 3U);
 }
 
+// Or a user's erasure would change what the log gives.
+TEST(OldFormats, AnEventThatIsWrittenAgainIsFoldedAsBefore) {
+  DecisionEvent decision;
+  decision.decision.user = 7;
+  std::vector<std::byte> bytes =
+      encode_event({.id = {.source = 1, .sequence = 2}, .clock_ms = 3, .body = decision});
+  EXPECT_EQ(encode_event(*decode_event(bytes)), bytes);
+  bytes[0] = std::byte{4};
+  EXPECT_EQ(encode_event(*decode_event(bytes)), bytes);
+}
+
 // A ranker gets a parameter: collections from before have its default, wherever they are compared.
 TEST(OldFormats, AParameterThatARankerHasGotSinceHasItsDefault) {
   for (const char* ranker : {"auto", "klrank"}) {
