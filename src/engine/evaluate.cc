@@ -136,25 +136,12 @@ double ndcg_of(const std::vector<std::uint32_t>& places) {
   return places.empty() ? 0.0 : gain / ideal;
 }
 
-Error over_budget(std::uint64_t bytes, std::uint64_t budget) {
-  return {ErrorCode::kOverBudget,
-          "the ranker's model takes about " + std::to_string(bytes) +
-              " bytes, and the collection's memory_budget is " + std::to_string(budget) +
-              "; raise memory_budget, or give the ranker parameters that take less",
-          "memory_budget"};
-}
-
-// A model may need a walk over all that it holds to say what it takes.
-constexpr std::uint64_t kDecisionsBetweenLooks = 64;
-
 Error cancelled_error() { return {ErrorCode::kConflict, "the evaluation was cancelled", ""}; }
 
 /// Collects an evaluation from a fold that it observes.
 class Evaluator final : public FoldObserver {
  public:
-  /// `cancelled` is asked at every decision, the model's memory now and then; either may end the
-  /// fold.
-  /// REQUIRES: the options outlive it
+  /// `cancelled` is asked at every decision, and ends the fold. REQUIRES: the options outlive it
   explicit Evaluator(const EvaluateOptions& options) : options_(options) {}
 
   Result<void> decided(const DecisionEvent& event, const Model& model) override;
@@ -165,13 +152,11 @@ class Evaluator final : public FoldObserver {
   void items_changed(Position position) override { items_changed_ = position; }
 
   /// What came of it, decisions that are still open included. Call it once, at the end.
-  /// FAILS: kOverBudget
-  Result<Evaluation> finish(const Folded& folded);
+  Evaluation finish(const Folded& folded);
 
  private:
   Weights weigh(const DecisionEvent& event, const Model& model) const;
   void settle(const Open& open);
-  Result<void> check_memory(const Model& model) const;
 
   const EvaluateOptions& options_;
   Position items_changed_ = 0;
@@ -237,19 +222,9 @@ Weights Evaluator::weigh(const DecisionEvent& event, const Model& model) const {
                                              : weight(said->log_list, *decision.log_propensity)};
 }
 
-Result<void> Evaluator::check_memory(const Model& model) const {
-  const auto& budget = options_.memory_budget;
-  return budget && model.memory_bytes() > *budget
-             ? Result<void>(over_budget(model.memory_bytes(), *budget))
-             : Result<void>();
-}
-
 Result<void> Evaluator::decided(const DecisionEvent& event, const Model& model) {
   if (options_.cancelled && options_.cancelled()) {
     return cancelled_error();
-  }
-  if (decisions_ % kDecisionsBetweenLooks == 0) {
-    HINDSIGHT_RETURN_IF_ERROR(check_memory(model));
   }
   const Weights weights = weigh(event, model);
   first_click_.count(weights.first);
@@ -363,8 +338,7 @@ PolicyEstimate conclude(const Tally& tally) {
   return out;
 }
 
-Result<Evaluation> Evaluator::finish(const Folded& folded) {
-  HINDSIGHT_RETURN_IF_ERROR(check_memory(*folded.model));
+Evaluation Evaluator::finish(const Folded& folded) {
   Evaluation evaluation;
   evaluation.through = folded.fold->position();
   evaluation.decisions = decisions_;
@@ -405,13 +379,14 @@ Result<Evaluated> evaluate(const LogView& store, LogId log, const RankerChoice& 
                                  .cancelled = options.cancelled,
                                  .warn = {},
                                  .progress = options.progress,
+                                 .memory_budget = options.memory_budget,
                                  .observer = &evaluator};
   HINDSIGHT_ASSIGN_OR_RETURN(const Position from, store.first(log));
   HINDSIGHT_ASSIGN_OR_RETURN(Folded folded,
                              fold_log(store, log, &complete, options.through, fold_options));
   folded.fold->observe(nullptr);
   Evaluated evaluated{.folded = std::move(folded), .evaluation = {}};
-  HINDSIGHT_ASSIGN_OR_RETURN(evaluated.evaluation, evaluator.finish(evaluated.folded));
+  evaluated.evaluation = evaluator.finish(evaluated.folded);
   evaluated.evaluation.from = from;
   return evaluated;
 }

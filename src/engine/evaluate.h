@@ -22,7 +22,7 @@ namespace hindsight {
 struct EvaluateOptions {
   std::optional<Position> through = {};  // the end of the log, unless said
   std::size_t cache_bytes = std::size_t{64} << 20;
-  std::optional<std::uint64_t> memory_budget = {};  // bytes that the ranker's model may take
+  std::optional<std::uint64_t> memory_budget = {};  // as in FoldOptions
   std::function<bool()> cancelled = {};
   std::function<void(Position)> progress = {};
 };
@@ -33,8 +33,7 @@ struct Evaluated {
   Evaluation evaluation;
 };
 
-/// Changes nothing. FAILS: as complete_choice and fold_log; kConflict (cancelled),
-/// kOverBudget
+/// Changes nothing. FAILS: as complete_choice and fold_log; kConflict (cancelled)
 Result<Evaluated> evaluate(const LogView& store, LogId log, const RankerChoice& choice,
                            const EvaluateOptions& options);
 

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::string_view kMagic = "HINDSIGHT STATE\n";
 constexpr std::size_t kBatch = 4096;
-constexpr std::size_t kProgressStride = 64;  // an entry may take a ranker milliseconds
+// An entry may take a ranker milliseconds; a model may have to walk over all that it holds to say
+// what it takes.
+constexpr std::size_t kStride = 64;
 
 std::unique_ptr<Fold> new_fold(const LogView& store, LogId log, const FoldOptions& options) {
   auto fold = std::make_unique<Fold>(decision_loader(store, log), options.cache_bytes);
@@ -31,6 +33,18 @@ Error with_log(const Error& error, Position position) {
 Result<void> check_kept(const LogView& store, LogId log, Position after) {
   HINDSIGHT_ASSIGN_OR_RETURN(const Position first, store.first(log));
   return first > after + 1 ? Result<void>(beginning_dropped()) : Result<void>();
+}
+
+Result<void> check_memory(const Model& model, const std::optional<std::uint64_t>& budget) {
+  const std::uint64_t bytes = budget ? model.memory_bytes() : 0;
+  if (!budget || bytes <= *budget) {
+    return {};
+  }
+  return Error{ErrorCode::kOverBudget,
+               "the ranker's model takes about " + std::to_string(bytes) +
+                   " bytes, and the collection's memory_budget is " + std::to_string(*budget) +
+                   "; raise memory_budget, or give the ranker parameters that take less",
+               "memory_budget"};
 }
 
 }  // namespace
@@ -66,6 +80,7 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
                       [&store, log, after] { return store.read(log, after, kBatch); });
   };
   std::future<Result<std::vector<LogEntry>>> next = read_after(folded.fold->position());
+  HINDSIGHT_ASSIGN_OR_RETURN(const Position began, store.first(log));
   for (;;) {
     HINDSIGHT_ASSIGN_OR_RETURN(const std::vector<LogEntry> entries, next.get());
     HINDSIGHT_RETURN_IF_ERROR(check_kept(store, log, folded.fold->position()));
@@ -81,7 +96,9 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
       }
       Result<Applied> applied = folded.fold->apply(entry, *folded.model, nullptr);
       if (!applied.ok()) {
-        return with_log(applied.error(), entry.position);
+        const Result<Position> begins = store.first(log);
+        return begins.ok() && *begins > began ? beginning_dropped()
+                                              : with_log(applied.error(), entry.position);
       }
       if (applied->rebuild) {
         const CollectionConfig& wanted = folded.fold->logged_config();
@@ -89,10 +106,14 @@ Result<void> fold_forward(const LogView& store, LogId log, std::optional<Positio
         HINDSIGHT_ASSIGN_OR_RETURN(folded, fold_log(store, log, &choice, entry.position, options));
         folded.fold->follow_log();
       }
-      if (options.progress && ++done % kProgressStride == 0) {
-        options.progress(folded.fold->position());
+      if (++done % kStride == 0) {
+        HINDSIGHT_RETURN_IF_ERROR(check_memory(*folded.model, options.memory_budget));
+        if (options.progress) {
+          options.progress(folded.fold->position());
+        }
       }
     }
+    HINDSIGHT_RETURN_IF_ERROR(check_memory(*folded.model, options.memory_budget));
     folded.model->set_version(folded.fold->position());
     if (ended || (through && folded.fold->position() >= *through)) {
       return {};

@@ -33,6 +33,8 @@ struct FoldOptions {
   std::function<void(std::string_view)> warn = {};
   /// Called with the position now and then.
   std::function<void(Position)> progress = {};
+  /// Bytes that the model may take, looked at every 64 entries and at the end.
+  std::optional<std::uint64_t> memory_budget = {};
   /// Sees what a fold with a chosen ranker meets; without one, a change of ranker would show it the
   /// log again from its beginning.
   FoldObserver* observer = nullptr;
@@ -47,8 +49,8 @@ Result<Folded> load_snapshot(const LogView& store, LogId log, std::span<const st
 
 /// Folds entries after the fold's position, up to `through` (or the end of the log). A change of
 /// ranker with `history: replay` is met by folding the log again from its beginning.
-/// FAILS: as Fold::apply and Store::read; as beginning_dropped (also where entries that are still
-/// to be folded are dropped meanwhile)
+/// FAILS: as Fold::apply and Store::read; kOverBudget; as beginning_dropped (also where entries
+/// that it still needs are dropped meanwhile)
 Result<void> fold_forward(const LogView& store, LogId log, std::optional<Position> through,
                           Folded& folded, const FoldOptions& options);
 

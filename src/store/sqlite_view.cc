@@ -68,14 +68,19 @@ class SqliteView final : public LogView {
   /// Reads again where the server has dropped entries since: then they are not missing.
   template <class Read>
   std::invoke_result_t<Read> unless_dropped(LogId log, const Read& read) const {
-    const std::optional<LogState> before = logs_.find(log);
-    auto result = read();
-    if (result.ok() || !before || result.error().code == ErrorCode::kNotFound) {
-      return result;
+    std::optional<LogState> before = logs_.find(log);
+    for (;;) {
+      auto result = read();
+      if (result.ok() || !before || result.error().code == ErrorCode::kNotFound) {
+        return result;
+      }
+      notice_drops(log);
+      std::optional<LogState> now = logs_.find(log);
+      if (now && now->first == before->first) {
+        return result;
+      }
+      before = std::move(now);
     }
-    notice_drops(log);
-    const std::optional<LogState> now = logs_.find(log);
-    return now && now->first == before->first ? std::move(result) : read();
   }
 
   /// Takes up from where the log begins by now, or that it is gone.

@@ -16,28 +16,14 @@ namespace {
 
 using State = EvaluationJob::State;
 
-/// A view that lets no job pass until it is told to: what takes long, in a test's hands.
-class GatedView final : public LogView {
+/// A view that shows what another one does.
+class SameView : public LogView {
  public:
-  explicit GatedView(const LogView& inner) : inner_(inner) {}
-
-  void shut() {
-    const std::lock_guard lock(mutex_);
-    open_ = false;
-  }
-  void open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
+  explicit SameView(const LogView& inner) : inner_(inner) {}
 
   Result<std::vector<LogInfo>> logs() const override { return inner_.logs(); }
   Result<std::vector<LogEntry>> read(LogId log, Position after,
                                      std::size_t max_entries) const override {
-    if (after > 0) {  // a job has begun with the first entry
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return open_; });
-    }
     return inner_.read(log, after, max_entries);
   }
   Result<Payload> read_at(LogId log, Position position) const override {
@@ -54,9 +40,51 @@ class GatedView final : public LogView {
 
  private:
   const LogView& inner_;
+};
+
+/// Lets no job pass until it is told to: what takes long, in a test's hands.
+class GatedView final : public SameView {
+ public:
+  using SameView::SameView;
+
+  void shut() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+  Result<std::vector<LogEntry>> read(LogId log, Position after,
+                                     std::size_t max_entries) const override {
+    if (after > 0) {  // a job has begun with the first entry
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return open_; });
+    }
+    return SameView::read(log, after, max_entries);
+  }
+
+ private:
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool open_ = true;
+};
+
+/// Drops what comes before `first` when an entry is looked up.
+class DroppingView final : public SameView {
+ public:
+  DroppingView(Store& store, Position first) : SameView(store), store_(store), first_(first) {}
+
+  Result<Payload> read_at(LogId log, Position position) const override {
+    EXPECT_TRUE(store_.truncate_before(log, first_).ok());
+    return SameView::read_at(log, position);
+  }
+
+ private:
+  Store& store_;
+  const Position first_;
 };
 
 /// The job once it is over; the deadline is there only so that a fault does not hang the tests.
@@ -203,6 +231,21 @@ TEST_F(EvaluationJobsTest, ALogWhoseBeginningIsDroppedMeanwhileFailsTheJobAndSay
   ASSERT_TRUE(job.error);
   EXPECT_EQ(job.error->code, ErrorCode::kConflict);
   EXPECT_NE(job.error->message.find("retain_days"), std::string::npos);
+}
+
+TEST_F(EvaluationJobsTest, ADecisionThatIsDroppedBeforeItsClickFailsTheJobAndSaysWhy) {
+  const DecisionId clicked = log.decide(log.drawn({0.0, 0.5, 0.0}, {1, 0}));
+  const Position dropped = log.head();
+  log.decide(log.drawn({0.0, 0.5, 0.0}, {1, 0}));
+  log.click(clicked, 1);
+  const DroppingView dropping(log.store(), dropped + 1);
+  EvaluationJobs jobs(dropping, 1);  // a cache of the latest decision only
+  ASSERT_TRUE(jobs.start(log.log(), random).ok());
+  const EvaluationJob job = wait(jobs);
+  EXPECT_EQ(job.state, State::kFailed);
+  ASSERT_TRUE(job.error);
+  EXPECT_EQ(job.error->code, ErrorCode::kConflict);
+  EXPECT_NE(job.error->message.find("retain_days"), std::string::npos) << job.error->message;
 }
 
 TEST_F(EvaluationJobsTest, ADamagedLogFailsTheJobAndSaysWhy) {
