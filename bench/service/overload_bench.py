@@ -45,7 +45,7 @@ def write_requests(path, collections, key, items):
 
 def paired_ratios(pauses, pulses):
     """Of each pulse's p99 to that of the pause before it. No pause counts twice, so that the ratios are independent, and pulses
-    that do no harm have a median of 1, whatever the scatter."""
+    that do no harm have a median near 1, whatever the scatter."""
     return [pulse["p99"] / pause["p99"] for pause, pulse in zip(pauses, pulses) if pause and pulse]
 
 

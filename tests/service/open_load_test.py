@@ -91,7 +91,7 @@ class OpenLoad(unittest.TestCase):
 
     @unittest.skipUnless(FULL, "the long version")
     def test_who_is_served_waits_no_longer_than_without_the_load(self):
-        self.assertEqual(self.missed(), {}, f"in none of {ROUNDS} rounds")
+        self.assertEqual(self.missed(), {}, f"after {ROUNDS} rounds; noise over all of them")
 
 
 if __name__ == "__main__":
