@@ -78,7 +78,9 @@ void print(const Report& report) {
   }
   fmt::print("{}\n", report.findings.empty()
                          ? "all is well"
-                         : fmt::format("{} problem(s)", report.findings.size()));
+                         : fmt::format("{} problem(s); where no line says what to do, restore a "
+                                       "backup (docs/operations.md, Is the folder whole?)",
+                                       report.findings.size()));
 }
 
 void print_json(const Options& options, const Report& report) {
@@ -118,7 +120,8 @@ void add_check_command(CLI::App& app, int& exit_code) {
   command->footer(
       "Reads every event and checks it, folds every log, compares each snapshot with the fold, "
       "and\n"
-      "reads the keys. Changes nothing. Exit codes: 0 all is well, 1 something is wrong with the\n"
+      "reads the keys. Changes none of it. Exit codes: 0 all is well, 1 something is wrong with "
+      "the\n"
       "folder, 2 it could not be checked (no such folder, or a server uses it).\n"
       "Example:\n"
       "  hindsight check hindsight-data");

@@ -101,6 +101,7 @@ struct CollectionInfo {
   CollectionConfig config;
   std::uint64_t era = 0;  // how many times the ranker was changed
   bool building = false;  // a new ranker is learning the history; the old one serves
+  std::optional<Error> build_error = {};  // why it could not: the old one goes on
   std::uint64_t items = 0;
 };
 
@@ -266,8 +267,9 @@ struct CollectionStats {
   std::uint64_t items = 0;
   std::uint64_t era = 0;
   bool building = false;
-  ArmStats ranker_arm;   // every decision since the collection was made
-  ArmStats control_arm;  // that is not, or that is, in the caller's order
+  std::optional<Error> build_error = {};  // as in CollectionInfo
+  ArmStats ranker_arm;                    // every decision since the collection was made
+  ArmStats control_arm;                   // that is not, or that is, in the caller's order
   /// Of both, those whose arm was drawn: lists alike, but for the draw.
   ArmStats drawn_ranker_arm;
   ArmStats drawn_control_arm;

@@ -61,6 +61,10 @@ Collection::~Collection() {
 }
 
 Result<void> Collection::start() {
+  if (!serves(fold_->logged_config())) {
+    building_ = true;  // it could not be built before this start; perhaps it can now
+    start_build();
+  }
   return shared_.store.subscribe(log_.id, fold_->position(),
                                  [weak = weak_from_this()](std::vector<LogEntry> entries) {
                                    if (const auto self = weak.lock()) {
@@ -233,6 +237,7 @@ CollectionInfo Collection::info() const {
     info.config = logged_config_;
     info.era = stats_.era;
     info.items = stats_.items;
+    info.build_error = stats_.build_error;
   }
   info.name = log_.name;
   info.building = building_;
@@ -240,15 +245,25 @@ CollectionInfo Collection::info() const {
 }
 
 void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> done) {
-  const CollectionConfig now = info().config;
+  const CollectionInfo before = info();
+  const CollectionConfig& now = before.config;
   Result<CollectionConfig> wanted = apply_patch(now, patch, false);
   if (!wanted.ok()) {
     return done(wanted.error());
   }
-  if (*wanted == now) {
+  const bool same_ranker = wanted->ranker == now.ranker && wanted->params == now.params;
+  const bool once_more = same_ranker && patch.ranker && before.build_error;
+  if (*wanted == now && !once_more) {
     return done(PutOutcome::kUnchanged);
   }
-  if (wanted->ranker != now.ranker || wanted->params != now.params) {
+  if (once_more && patch.history == History::kDiscard) {
+    // To the log it is no change, and a copy made from the log would have learned the history.
+    return done(Error{ErrorCode::kConflict,
+                      "this ranker was to learn the history, and could not (build_error); put "
+                      "another one first, then this one with \"history\": \"discard\"",
+                      "history"});
+  }
+  if (!same_ranker || once_more) {
     if (building_) {
       return done(Error{ErrorCode::kConflict,
                         "a new ranker is still learning the history; try again when it is done",
@@ -263,6 +278,14 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
                         "the beginning of the log is no longer kept; use \"history\": \"discard\"",
                         "history"});
     }
+  }
+  if (once_more) {
+    const std::lock_guard lock(fold_mutex_);
+    building_ = true;
+    start_build();
+  }
+  if (*wanted == now) {
+    return done(PutOutcome::kChanged);
   }
   append(make_event(CollectionEvent{.config = *std::move(wanted), .history = patch.history}),
          [done = std::move(done)](const Result<Applied>& applied) {

@@ -115,6 +115,10 @@ void Collection::publish_stats() {
   oldest_waiting_ms_ = fold_->oldest_waiting_ms();
   learned_clicks_ = fold_->sample().seen();
   stats_.refresh = refresh_state(*model);
+  if (model->config().ranker == logged_config_.ranker &&
+      model->config().params == logged_config_.params) {
+    stats_.build_error.reset();
+  }
   position_changed_.notify_all();
 }
 
@@ -162,9 +166,18 @@ void Collection::settle() {
   }
 }
 
+bool Collection::serves(const CollectionConfig& wanted) {
+  const Guard model = models_.read();
+  return model->config().ranker == wanted.ranker && model->config().params == wanted.params;
+}
+
 void Collection::start_build() {
   const CollectionConfig& wanted = fold_->logged_config();
   RankerChoice choice{.ranker = wanted.ranker, .params = wanted.params};
+  {
+    const std::lock_guard stats_lock(stats_mutex_);
+    stats_.build_error.reset();
+  }
   const std::lock_guard lock(builder_mutex_);
   // A later choice takes the place of one that is still being built. That one may be waiting for
   // the fold, which is held here, so it is left to end by itself.
@@ -196,31 +209,36 @@ void Collection::build(const RankerChoice& choice) {
     const std::lock_guard lock(stats_mutex_);
     return stats_.position;
   };
-  Result<Folded> built = fold_log(shared_.store, log_.id, &choice, learner_position(), options);
-  // Once more up to where the learner is, so that little is left for the time that it has to wait.
-  const std::string reason = built.ok() ? "the log cannot be read" : to_string(built.error());
-  const bool done =
-      built.ok() &&
-      fold_forward(shared_.store, log_.id, learner_position(), *built, options).ok() &&
-      finish_build(*std::move(built));
-  if (!done && !options.cancelled()) {
-    shared_.warn("collection " + log_.name + ": the new ranker could not learn the history (" +
-                 reason + "); the one before it goes on");
-    building_ = false;
+  const auto learn = [&]() -> Result<void> {
+    HINDSIGHT_ASSIGN_OR_RETURN(
+        Folded built, fold_log(shared_.store, log_.id, &choice, learner_position(), options));
+    // Once more up to where the learner is, so that little is left for the time that it waits.
+    HINDSIGHT_RETURN_IF_ERROR(
+        fold_forward(shared_.store, log_.id, learner_position(), built, options));
+    return finish_build(std::move(built));
+  };
+  const Result<void> done = learn();
+  if (done.ok() || options.cancelled()) {
+    return;
   }
+  shared_.warn("collection " + log_.name + ": the new ranker could not learn the history (" +
+               to_string(done.error()) + "); the one before it goes on");
+  const bool serving = serves({.ranker = choice.ranker, .params = choice.params});
+  const std::lock_guard lock(stats_mutex_);
+  stats_.build_error = serving ? std::nullopt : std::optional(done.error());
+  building_ = false;
 }
 
-bool Collection::finish_build(Folded built) {
+Result<void> Collection::finish_build(Folded built) {
   const std::lock_guard lock(fold_mutex_);
-  if (!fold_forward(shared_.store, log_.id, fold_->position(), built, build_options()).ok()) {
-    return false;
-  }
+  HINDSIGHT_RETURN_IF_ERROR(
+      fold_forward(shared_.store, log_.id, fold_->position(), built, build_options()));
   built.fold->follow_log();
   const CollectionConfig& logged = built.fold->logged_config();
   if (cancel_build_ || logged.ranker != built.model->config().ranker ||
       logged.params != built.model->config().params) {
-    cancel_build_ = true;
-    return false;  // the log has gone on to another ranker: its own build follows
+    cancel_build_ = true;  // the log has gone on to another ranker: its own build follows
+    return Error{ErrorCode::kConflict, "another ranker was chosen", ""};
   }
   std::unique_ptr<Model> second = built.model->clone();
   models_.replace_hidden(std::move(built.model));
@@ -233,7 +251,7 @@ bool Collection::finish_build(Folded built) {
     hash_.clear();  // another model at the same position
   }
   publish_stats();
-  return true;
+  return {};
 }
 
 void Collection::tick() {

@@ -113,10 +113,11 @@ Result<void> Fold::on(const CollectionEvent& event, Context& context) {
   if (choice_) {
     config.ranker = choice_->ranker;
     config.params = choice_->params;
-  } else if (other_ranker && event.history == History::kReplay) {
+  } else if (!other_ranker || event.history == History::kReplay) {
+    // The one that serves goes on; where it is not the one that was wanted, that one is on its way.
     config.ranker = context.model.config().ranker;
     config.params = context.model.config().params;
-    context.applied.rebuild = true;
+    context.applied.rebuild = other_ranker;
   }
   if (config.ranker != context.model.config().ranker ||
       config.params != context.model.config().params) {

@@ -369,6 +369,11 @@ class ApiHandler::Impl {
     if (has_body(route) && !is_json(call.request.content_type)) {
       return Error{ErrorCode::kMediaType, "send Content-Type: application/json", "Content-Type"};
     }
+    const std::string_view encoding = call.request.content_encoding;
+    if (has_body(route) && !encoding.empty() && encoding != "identity") {
+      return Error{ErrorCode::kMediaType, "send the body as it is, neither compressed nor encoded",
+                   "Content-Encoding"};
+    }
     return {};
   }
 

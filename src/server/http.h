@@ -50,6 +50,7 @@ struct HttpRequest {
   std::string_view body;
   std::string_view authorization;  // header fields that the server uses; empty when not sent
   std::string_view content_type;
+  std::string_view content_encoding;
   std::string_view origin;
   std::string_view forwarded_for;       // X-Forwarded-For, several joined by commas
   std::string_view forwarded;           // Forwarded, likewise

@@ -37,6 +37,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   const std::string& target() const { return target_; }
   const std::string& authorization() const { return authorization_.value; }
   const std::string& content_type() const { return content_type_.value; }
+  const std::string& content_encoding() const { return content_encoding_.value; }
   const std::string& origin() const { return origin_.value; }
   const std::string& expect() const { return expect_.value; }
   const std::string& forwarded_for() const { return forwarded_for_; }
@@ -99,6 +100,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
         break;
       case Field::content_type:
         content_type_.set(value, ec);
+        break;
+      case Field::content_encoding:
+        content_encoding_.set(value, ec);
         break;
       case Field::origin:
         origin_.set(value, ec);
@@ -174,6 +178,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   Single host_;
   Single authorization_;
   Single content_type_;
+  Single content_encoding_;
   Single origin_;
   Single expect_;
   Single content_length_;

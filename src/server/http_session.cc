@@ -47,6 +47,9 @@ Session::Session(Worker& worker, HttpHandler& handler, Socket socket, SSL* tls)
 Session::~Session() {
   give_back_memory();
   worker_.sessions.erase(place_);
+  if (leaves_) {
+    worker_.leaving.erase(*leaves_);
+  }
 }
 
 Task<void> Session::run() {
@@ -59,6 +62,7 @@ Task<void> Session::run() {
   buffer_.reserve(kBufferBytes);
   co_await serve();
   if (stream_.speaks_tls() && !forced_) {
+    begin_to_leave();
     co_await close_tls();
   }
 }
@@ -119,6 +123,18 @@ void Session::begin_to_wait() {
   waits_ = true;
   waits_since_ = steady_clock::now();
   worker_.sessions.splice(worker_.sessions.end(), worker_.sessions, place_);
+}
+
+/// What it was asked is answered, or refused: only good manners keep the connection for a while.
+void Session::begin_to_leave() {
+  if (!leaves_) {
+    leaves_ = worker_.leaving.insert(worker_.leaving.end(), this);
+  }
+}
+
+void Session::give_up_leaving() {
+  worker_.leaving.erase(*std::exchange(leaves_, std::nullopt));
+  force();
 }
 
 bool Session::give_up(steady_clock::time_point waiting_since) {
@@ -346,6 +362,7 @@ void Session::fill_request(std::string_view target) {
   request.query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
   request.authorization = parser.authorization();
   request.content_type = parser.content_type();
+  request.content_encoding = parser.content_encoding();
   request.origin = parser.origin();
   request.forwarded_for = parser.forwarded_for();
   request.forwarded = parser.forwarded();

@@ -10,6 +10,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/server/http_exchange.h"
@@ -36,6 +37,8 @@ class Session {
   /// Ends the connection if it has waited since then. RETURNS: whether it has.
   /// REQUIRES: waits_for_request()
   bool give_up(steady_clock::time_point waiting_since);
+  /// Ends the connection at once. REQUIRES: it has had its last answer, and is in Worker::leaving
+  void give_up_leaving();
 
  private:
   enum class Got { kRequest, kRefused, kEnd };
@@ -52,6 +55,7 @@ class Session {
   bool charge_body(std::size_t bytes);
   void give_back_memory();
   void begin_to_wait();
+  void begin_to_leave();
   bool feed(error_code& ec);
   Got no_more(bool started);
   Got refuse(HttpResponse response);
@@ -92,6 +96,7 @@ class Session {
   bool waits_ = false;
   steady_clock::time_point waits_since_;
   bool said_goodbye_ = false;
+  std::optional<std::list<Session*>::iterator> leaves_;  // where in Worker::leaving
   bool forced_ = false;
 };
 

@@ -196,6 +196,11 @@ void Worker::give_back_bytes(std::uint64_t payer, std::size_t bytes) const {
 }
 
 void Worker::give_up_one() {
+  if (!leaving.empty()) {
+    leaving.front()->give_up_leaving();
+    counters_.given_up.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   const auto now = steady_clock::now();
   for (std::size_t left = sessions.size(); left > 0; --left) {
     if (sessions.front()->waits_for_request()) {

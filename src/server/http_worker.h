@@ -36,6 +36,7 @@ class Worker {
   asio::io_context context{1};
   std::list<Session*> sessions = {};    // those that wait for a request, the longest first; others
   std::list<Session*> handshakes = {};  // of them, those that are not through yet, oldest first
+  std::list<Session*> leaving = {};     // those that have their last answer, the longest first
   bool stopping = false;
   std::thread thread = {};
 
@@ -84,8 +85,9 @@ class Worker {
   bool take_bytes(std::uint64_t payer, std::size_t bytes) const;
   void give_back_bytes(std::uint64_t payer, std::size_t bytes) const;
 
-  /// The client that lets the server wait for its request for the longest time makes room for
-  /// others, if it has done so for a while.
+  /// Somebody makes room for others: whoever has its last answer for the longest time, else the
+  /// client that lets the server wait for its request for the longest time, if it has done so for a
+  /// while.
   void give_up_one();
 
  private:

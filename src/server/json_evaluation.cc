@@ -127,8 +127,7 @@ std::string evaluation_json(const EvaluationJob& job) {
       write_evaluation(json, *job.result);
     }
     if (job.error) {
-      json.key("error").text(names_files(*job.error) ? std::string(kLogSaysWhy)
-                                                     : to_string(*job.error));
+      json.key("error").text(told(*job.error));
     }
   });
   return json.take();

@@ -45,6 +45,9 @@ void write_collection_fields(JsonWriter& json, const CollectionInfo& info) {
   json.key("retain_days").whole(config.retain_days);
   json.key("era").whole(info.era);
   json.key("building").flag(info.building);
+  if (info.build_error) {
+    json.key("build_error").text(told(*info.build_error));
+  }
   json.key("items").whole(info.items);
 }
 
@@ -124,11 +127,14 @@ bool names_files(const Error& error) {
   return error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt;
 }
 
+std::string_view told(const Error& error) {
+  return names_files(error) ? "the server cannot read or write its data; its log says why"
+                            : std::string_view(error.message);
+}
+
 std::string error_json(const Error& error) {
-  if (names_files(error)) {
-    return error_json(error_info(error.code).name, kLogSaysWhy, {});
-  }
-  return error_json(error_info(error.code).name, error.message, error.field);
+  return error_json(error_info(error.code).name, told(error),
+                    names_files(error) ? "" : error.field);
 }
 
 std::string error_json(std::string_view code, std::string_view message, std::string_view field) {

@@ -17,9 +17,8 @@ namespace hindsight {
 
 /// RETURNS: whether an error names files of the server, which are not for clients to know.
 bool names_files(const Error& error);
-/// What they are told in its place.
-inline constexpr std::string_view kLogSaysWhy =
-    "the server cannot read or write its data; its log says why";
+/// What clients are told of an error that was none of theirs.
+std::string_view told(const Error& error);
 /// {"error":{"code","message","field"}}; the field only where there is one. Of an error that names
 /// files there is a sentence without them.
 std::string error_json(const Error& error);

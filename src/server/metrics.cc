@@ -83,6 +83,7 @@ class CollectionFamilies {
     gauge(kItems, name, stats.items);
     gauge(kOpen, name, stats.open_decisions);
     gauge(kEra, name, stats.era);
+    gauge(kBuildFailed, name, stats.build_error ? 1 : 0);
     add_costs(name, stats);
     add_arms(name, stats);
     counter(kDecisions, {{"collection", name}}, stats.decisions);
@@ -110,6 +111,7 @@ class CollectionFamilies {
     kLost,
     kClicks,
     kEra,
+    kBuildFailed,
     kCost,
     kRegret,
     kBound,
@@ -203,6 +205,10 @@ class CollectionFamilies {
        MetricType::Gauge,
        {}},
       {"hindsight_era", "How many times the ranker was changed", MetricType::Gauge, {}},
+      {"hindsight_build_failed",
+       "Whether the chosen ranker could not learn the history, and the one before it serves",
+       MetricType::Gauge,
+       {}},
       {"hindsight_kl_cost",
        "K-L cost of the era's clicks, when learned, as served, and of the best fixed policy as of "
        "the last measurement",

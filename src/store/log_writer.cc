@@ -319,6 +319,9 @@ Result<void> LogWriter::transact(const std::function<Result<void>()>& body) {
     done = save_progress(save_progress_, progress_);
   }
   if (done.ok()) {
+    done = db_.check_in_place();
+  }
+  if (done.ok()) {
     at_point_("before_commit");
     done = commit_.run();
   }

@@ -131,4 +131,17 @@ Result<std::uint64_t> Db::number(std::string_view sql) const {
   return row ? statement.number(0) : 0;
 }
 
+Result<void> Db::check_in_place() const {
+  int moved = 0;
+  const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (code == SQLITE_OK && moved != 0) {
+    return Error{ErrorCode::kIo,
+                 file() +
+                     " was moved or deleted while it was in use; put it back, or restore a backup, "
+                     "and start again",
+                 ""};
+  }
+  return {};
+}
+
 }  // namespace hindsight

@@ -78,6 +78,9 @@ class Db {
   /// RETURNS: the one number that a query gives.
   Result<std::uint64_t> number(std::string_view sql) const;
 
+  /// FAILS: kIo (the file is no longer where it was opened, so that what is written is lost)
+  Result<void> check_in_place() const;
+
   sqlite3* get() const { return db_.get(); }
   const std::string& file() const { return *file_; }
 

@@ -54,6 +54,10 @@ Error damaged(const Db& db, const std::string& what) {
 }
 
 Error other_version(const Db& db, std::uint64_t version) {
+  constexpr std::uint64_t kMaxPlausible = 10'000;
+  if (version > kMaxPlausible) {
+    return damaged(db, "the header");
+  }
   const bool newer = version > kSchemaVersion;
   return {newer ? ErrorCode::kNewerVersion : ErrorCode::kConflict,
           db.file() + " is of version " + std::to_string(version) + ", this program's is " +

@@ -222,7 +222,8 @@ class Settings(unittest.TestCase):
         self.assert_refused("--log-level", "loud", says="--log-level")
         self.assert_refused("--config", "missing.toml", says="missing.toml")
         self.assert_refused(says="HINDSIGHT_THREADS", env={"HINDSIGHT_THREADS": "x"})
-        self.assert_refused(says="HINDSIGHT_KILL_AT", env={"HINDSIGHT_KILL_AT": "point:0"})
+        for wrong in ("before_commit:0", "before_comit"):
+            self.assert_refused(says="HINDSIGHT_KILL_AT", env={"HINDSIGHT_KILL_AT": wrong})
 
     def test_flags_come_before_the_environment_before_the_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -98,6 +98,93 @@ TEST(LifeCycle, APutThatMeetsADeletionWaitsForIt) {
   EXPECT_TRUE(world.rank_ids("books", {"a", "b"}, 2).ok());
 }
 
+std::string serving(EngineWorld& world) {
+  const std::string id = world.rank_ids("books", {"a", "b"}, 2)->decision;
+  world.stats("books");  // once it is in the log
+  return world.engine().decision("books", id)->ranker;
+}
+
+/// Makes an event of the log unreadable, or readable again.
+void break_event(MemoryStore& store, Position position, bool broken) {
+  const auto edited =
+      store.rewrite(store.logs()->front().id, [=](const LogEntry& entry) -> std::optional<Payload> {
+        Payload payload = entry.payload;
+        if (entry.position == position) {
+          broken ? payload.push_back(std::byte{0}) : payload.pop_back();
+          return payload;
+        }
+        return std::nullopt;
+      });
+  ASSERT_TRUE(edited.ok());
+  ASSERT_EQ(*edited, 1U);
+}
+
+TEST(LifeCycle, ARankerThatCannotLearnTheHistorySaysSoAndIsTriedAgain) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  play(world, 20);
+  const std::string before = world.stats("books").model_hash;
+  break_event(world.store(), 10, true);
+  const auto fails = [&] {
+    wait_for_build(world);
+    const CollectionInfo info = *world.engine().collection("books");
+    EXPECT_EQ(info.config.ranker, "random");
+    ASSERT_TRUE(info.build_error);
+    EXPECT_EQ(info.build_error->code, ErrorCode::kCorrupt);
+    EXPECT_NE(info.build_error->message.find("position 10"), std::string::npos)
+        << info.build_error->message;
+    EXPECT_EQ(world.stats("books").build_error->message, info.build_error->message);
+    EXPECT_EQ(world.stats("books").model_hash, before);
+  };
+  EXPECT_EQ(*world.put("books", patch_of("random")), PutOutcome::kChanged);
+  fails();
+
+  // Another setting leaves the ranker that serves as it is, and does not try again.
+  CollectionPatch setting;
+  setting.max_scan = 777;
+  EXPECT_EQ(*world.put("books", setting), PutOutcome::kChanged);
+  EXPECT_EQ(*world.put("books", setting), PutOutcome::kUnchanged);
+  fails();
+  EXPECT_EQ(*world.put("books", patch_of("random")), PutOutcome::kChanged);
+  fails();
+  CollectionPatch discard = patch_of("random");
+  discard.history = History::kDiscard;
+  EXPECT_EQ(world.put("books", discard).error().code, ErrorCode::kConflict);
+
+  // The snapshot holds the ranker that served.
+  world.pass(kDayMs);
+  world.tick();
+  EXPECT_GT(world.stats("books").snapshot_position, 10U);
+  world.restart();
+  fails();
+
+  break_event(world.store(), 10, false);
+  EXPECT_EQ(*world.put("books", patch_of("random")), PutOutcome::kChanged);
+  wait_for_build(world);
+  EXPECT_FALSE(world.stats("books").build_error);
+  EXPECT_EQ(serving(world), "random");
+  EXPECT_EQ(world.engine().collection("books")->config.max_scan, 777U);
+}
+
+TEST(LifeCycle, ARankerThatCouldNotLearnTheHistoryIsForgottenForAnother) {
+  EngineWorld world;
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  play(world, 20);
+  break_event(world.store(), 10, true);
+  ASSERT_TRUE(world.put("books", patch_of("random")).ok());
+  wait_for_build(world);
+  EXPECT_TRUE(world.stats("books").build_error);
+  // The one that serves: the log cannot be learned for it either, and need not be.
+  ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());
+  wait_for_build(world);
+  EXPECT_FALSE(world.stats("books").build_error);
+  CollectionPatch discard = patch_of("random");
+  discard.history = History::kDiscard;
+  ASSERT_TRUE(world.put("books", discard).ok());
+  EXPECT_FALSE(world.stats("books").build_error);
+  EXPECT_EQ(serving(world), "random");
+}
+
 TEST(LifeCycle, TheSeedNeverChanges) {
   EngineWorld world;
   ASSERT_TRUE(world.put("books", patch_of("klrank")).ok());

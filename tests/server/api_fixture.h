@@ -49,6 +49,7 @@ struct Ask {
   std::string query = {};
   std::string origin = {};
   std::string content_type = "application/json";
+  std::string content_encoding = {};
   bool body_too_large = false;
 };
 
@@ -103,6 +104,7 @@ class ApiTest : public ::testing::Test {
     request.body = ask.body;
     request.authorization = authorization;
     request.content_type = ask.content_type;
+    request.content_encoding = ask.content_encoding;
     request.origin = ask.origin;
     request.peer = "192.0.2.1";
     request.body_too_large = ask.body_too_large;

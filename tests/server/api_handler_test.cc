@@ -236,6 +236,16 @@ TEST_F(ApiTest, BodiesMustBeJsonOrNotSay) {
   }
 }
 
+TEST_F(ApiTest, BodiesMustNotBeEncoded) {
+  const auto with_encoding = [&](const std::string& encoding) {
+    return ask("POST", books("/rank"), {.body = "{}", .content_encoding = encoding});
+  };
+  EXPECT_EQ(with_encoding("identity").status, 200);
+  const Answer refused = with_encoding("gzip");
+  EXPECT_EQ(refused.status, 415);
+  EXPECT_EQ(refused.at("/error/field"), "Content-Encoding");
+}
+
 TEST_F(ApiTest, BodyLimitsFollowTheRoute) {
   const std::string rank_path = books("/rank");
   const std::string clicks_path = books("/clicks");

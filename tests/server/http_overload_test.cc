@@ -503,6 +503,19 @@ TEST_F(HttpOverload, WhoSendsNoRequestMakesRoomWhereConnectionsRunOut) {
   EXPECT_THAT(blocked->read_answer(), StartsWith("HTTP/1.1 200 ")) << "who was active stays";
 }
 
+TEST_F(HttpOverload, WhoStaysAfterTheLastAnswerMakesRoomAtOnce) {
+  start({.max_connections = 32});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 200; ++i) {
+    clients.push_back(std::make_unique<RawClient>(server_->port()));
+    clients.back()->send("JUNK\r\n\r\n");
+    EXPECT_THAT(clients.back()->read_answer(), StartsWith("HTTP/1.1 400 ")) << i;
+  }
+  EXPECT_THAT(ask("/free")->read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_GE(counters_->given_up, 160U);
+  EXPECT_EQ(counters_->turned_away, 0U);
+}
+
 TEST_F(HttpOverload, EachOfManyNewcomersTakesThePlaceOfAnother) {
   start({.max_connections = 64});  // of which four are kept free
   const auto blocker = ask("/free");

@@ -128,6 +128,7 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
                                .theorem_bound = 40.0,
                                .data_bound = 7.0};
   stats.quarantine_reasons = {{"item_not_shown", 6}};
+  stats.build_error = Error{ErrorCode::kConflict, "dropped", "log"};
   stats.model_hash = "abc";
   stats.position = 11;
   stats.head = 12;
@@ -136,7 +137,7 @@ TEST(StatsJson, HasTheShapeOfTheContract) {
       stats_json(stats, {.arms = true}),
       R"({"clicks":{"received":21,"pending":1,"learned":2,"duplicate":3,"late":4,"unjoined":5,)"
       R"("quarantined":6},"decisions":9,"open_decisions":0,"closed_early":0,"items":0,"era":0,)"
-      R"("building":false,"kl_cost":{"choice_set":"shown","click_rate":0.75,"clicks":2,)"
+      R"("building":false,"build_error":"dropped","kl_cost":{"choice_set":"shown","click_rate":0.75,"clicks":2,)"
       R"("served":1.25,"learned":1.5,"hindsight":null,"regret":null,"regret_upper":null,)"
       R"("bound":40,"data_bound":7,"refresh":"on","measured":null},)"
       R"("click_rate":0.125,"first_rate":1,"ndcg":0.75,"rated_clicks":4,"arms":{"ranker":{"decisions":8,)"
@@ -349,6 +350,7 @@ TEST_F(MetricsTest, DescribeEachCollection) {
   stats.open_decisions = 5;
   stats.clicks.late = 2;
   stats.era = 4;
+  stats.build_error = Error{ErrorCode::kConflict, "dropped", "log"};
   stats.regret = RegretSummary{.clicks = 120,
                                .learned_cost = 60.0,
                                .served_cost = 61.0,
@@ -380,6 +382,7 @@ TEST_F(MetricsTest, DescribeEachCollection) {
   EXPECT_EQ(value_of(text, R"(hindsight_open_decisions{collection="books"})"), "5");
   EXPECT_EQ(value_of(text, R"(hindsight_clicks{collection="books",outcome="late"})"), "2");
   EXPECT_EQ(value_of(text, R"(hindsight_era{collection="books"})"), "4");
+  EXPECT_EQ(value_of(text, R"(hindsight_build_failed{collection="books"})"), "1");
   EXPECT_EQ(
       value_of(text, R"(hindsight_kl_cost{collection="books",kind="learned",choice_set="shown"})"),
       "60");

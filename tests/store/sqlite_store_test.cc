@@ -190,6 +190,32 @@ TEST_F(SqliteStoreTest, PeopleCanLookIntoARunningStore) {
   EXPECT_FALSE(store->failure().has_value());
 }
 
+TEST_F(SqliteStoreTest, NothingIsAcknowledgedOnceTheDatabaseIsGone) {
+  for (const bool deleted : {true, false}) {
+    fs::remove_all(data());
+    const auto store = open();
+    const LogId log = *store->create_log("books");
+    ASSERT_TRUE(append_and_wait(*store, log, {"a"}).ok());
+    fs::rename(database(), data() / "elsewhere");
+    if (!deleted) {
+      fs::copy_file(data() / "elsewhere", database());
+    }
+    const auto appended = append_and_wait(*store, log, {"b"});
+    ASSERT_FALSE(appended.ok());
+    EXPECT_EQ(appended.error().code, ErrorCode::kIo);
+    ASSERT_TRUE(store->failure().has_value());
+    EXPECT_THAT(store->failure()->message, HasSubstr("hindsight.db was moved or deleted"));
+  }
+}
+
+TEST_F(SqliteStoreTest, AVersionThatNeverWasIsDamage) {
+  open();
+  run_sql("PRAGMA user_version = -2");
+  const Error error = open_error();
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_THAT(error.message, HasSubstr("hindsight.db: the header is damaged"));
+}
+
 TEST_F(SqliteStoreTest, ANewerVersionIsRefused) {
   open();
   run_sql("PRAGMA user_version = 3");

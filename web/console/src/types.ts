@@ -23,6 +23,7 @@ export interface Collection extends Settings {
   name: string;
   era: number;
   building: boolean;
+  build_error?: string;
   items: number;
 }
 
@@ -86,6 +87,7 @@ export interface Stats {
   items: number;
   era: number;
   building: boolean;
+  build_error?: string;
   kl_cost: KlCost | null;
   first_rate: number | null;
   ndcg: number | null;

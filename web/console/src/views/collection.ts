@@ -59,7 +59,9 @@ export function collectionView(context: Context, route: Extract<Route, { page: "
         open();
       }
       note.textContent = [`${count(stats.items)} items`, `era ${stats.era}`,
-        ...(stats.building ? ["a new ranker is learning the history; the old one serves"] : [])].join(" · ");
+        ...(stats.building ? ["a new ranker is learning the history; the old one serves"] : []),
+        ...(stats.build_error ? [`the chosen ranker could not learn the history (${stats.build_error}); the one before it serves`] : []),
+      ].join(" · ");
       onStats(stats);
     },
     onState: (state) => {

@@ -38,7 +38,8 @@ function row(collection: Collection, stats: Stats | undefined): HTMLElement {
   const cell = (value: string): HTMLElement => h("td", { class: "right" }, value);
   return h("tr", {},
     h("th", { scope: "row" }, h("a", { href: collectionLink(collection.name) }, collection.name),
-      collection.building && h("span", { class: "chip warn" }, "building")),
+      collection.building && h("span", { class: "chip warn" }, "building"),
+      collection.build_error && h("span", { class: "chip warn", title: collection.build_error }, "not built")),
     h("td", { class: "wide-only" }, collection.ranker),
     h("td", { class: "right wide-only" }, count(collection.items)),
     h("td", { class: "right wide-only" }, stats ? count(stats.decisions) : "…"),
