@@ -51,6 +51,12 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
   }
   note_first_kept();
   publish_stats();
+  if (const Guard model = models_.read(); model->config().ranker != logged_config_.ranker ||
+                                          model->config().params != logged_config_.params) {
+    stats_.build_error =
+        Error{ErrorCode::kConflict,
+              "it could not before this start of the server, whose log of then says why", ""};
+  }
 }
 
 Collection::~Collection() {
@@ -61,10 +67,6 @@ Collection::~Collection() {
 }
 
 Result<void> Collection::start() {
-  if (!serves(fold_->logged_config())) {
-    building_ = true;  // it could not be built before this start; perhaps it can now
-    start_build();
-  }
   return shared_.store.subscribe(log_.id, fold_->position(),
                                  [weak = weak_from_this()](std::vector<LogEntry> entries) {
                                    if (const auto self = weak.lock()) {
@@ -238,9 +240,9 @@ CollectionInfo Collection::info() const {
     info.era = stats_.era;
     info.items = stats_.items;
     info.build_error = stats_.build_error;
+    info.building = building_;
   }
   info.name = log_.name;
-  info.building = building_;
   return info;
 }
 
@@ -252,18 +254,18 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
     return done(wanted.error());
   }
   const bool same_ranker = wanted->ranker == now.ranker && wanted->params == now.params;
-  const bool once_more = same_ranker && patch.ranker && before.build_error;
-  if (*wanted == now && !once_more) {
+  const bool retry = same_ranker && patch.ranker && before.build_error;
+  if (*wanted == now && !retry) {
     return done(PutOutcome::kUnchanged);
   }
-  if (once_more && patch.history == History::kDiscard) {
-    // To the log it is no change, and a copy made from the log would have learned the history.
+  if (retry && patch.history == History::kDiscard) {
+    // To the log it is no change: a model made from the log would have learned the history.
     return done(Error{ErrorCode::kConflict,
                       "this ranker was to learn the history, and could not (build_error); put "
-                      "another one first, then this one with \"history\": \"discard\"",
+                      "another one with \"history\": \"discard\" first, then this one",
                       "history"});
   }
-  if (!same_ranker || once_more) {
+  if (!same_ranker || retry) {
     if (building_) {
       return done(Error{ErrorCode::kConflict,
                         "a new ranker is still learning the history; try again when it is done",
@@ -279,12 +281,15 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
                         "history"});
     }
   }
-  if (once_more) {
+  if (retry) {
+    if (*wanted != now) {
+      return done(Error{ErrorCode::kConflict,
+                        "put the ranker that could not learn the history again without other "
+                        "changes, or the changes without the ranker",
+                        "ranker"});
+    }
     const std::lock_guard lock(fold_mutex_);
-    building_ = true;
     start_build();
-  }
-  if (*wanted == now) {
     return done(PutOutcome::kChanged);
   }
   append(make_event(CollectionEvent{.config = *std::move(wanted), .history = patch.history}),
@@ -440,8 +445,8 @@ CollectionStats Collection::stats(bool with_hash) const {
   {
     const std::lock_guard lock(stats_mutex_);
     stats = stats_;
+    stats.building = building_;
   }
-  stats.building = building_;
   stats.lost_decisions = lost_decisions_.load(std::memory_order_relaxed);
   const Guard model = models_.read();
   stats.regret = model->ranker().regret_summary();

@@ -129,8 +129,6 @@ class Collection : public std::enable_shared_from_this<Collection> {
   void fold_into_model(std::span<const LogEntry> entries, std::vector<Applied>& applied);
   void publish_stats();
   void fail(const Error& error);
-  /// Whether the model's ranker is that one.
-  bool serves(const CollectionConfig& wanted);
   void start_build();
   void build(const RankerChoice& choice);
   Result<void> finish_build(Folded built);

@@ -59,6 +59,7 @@ void Collection::fold_batch(std::span<const LogEntry> entries) {
 void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<Applied>& applied) {
   std::vector<ModelChange> changes;
   bool rebuild = false;
+  bool anew = false;
   const std::lock_guard lock(fold_mutex_);
   if (failure()) {
     return;
@@ -73,6 +74,7 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
       return fail(result.error());
     }
     rebuild = rebuild || result->rebuild;
+    anew = anew || result->anew;
     if (result->id.source == shared_.source) {
       on_their_way_.fetch_sub(1, std::memory_order_relaxed);
       applied.push_back(*std::move(result));
@@ -89,6 +91,10 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
   events_since_snapshot_ += entries.size();
   if (rebuild) {
     building_ = true;
+  }
+  if (anew) {
+    const std::lock_guard stats_lock(stats_mutex_);
+    stats_.build_error.reset();
   }
   publish_stats();
   if (!changes.empty()) {
@@ -115,10 +121,6 @@ void Collection::publish_stats() {
   oldest_waiting_ms_ = fold_->oldest_waiting_ms();
   learned_clicks_ = fold_->sample().seen();
   stats_.refresh = refresh_state(*model);
-  if (model->config().ranker == logged_config_.ranker &&
-      model->config().params == logged_config_.params) {
-    stats_.build_error.reset();
-  }
   position_changed_.notify_all();
 }
 
@@ -166,16 +168,12 @@ void Collection::settle() {
   }
 }
 
-bool Collection::serves(const CollectionConfig& wanted) {
-  const Guard model = models_.read();
-  return model->config().ranker == wanted.ranker && model->config().params == wanted.params;
-}
-
 void Collection::start_build() {
   const CollectionConfig& wanted = fold_->logged_config();
   RankerChoice choice{.ranker = wanted.ranker, .params = wanted.params};
   {
     const std::lock_guard stats_lock(stats_mutex_);
+    building_ = true;
     stats_.build_error.reset();
   }
   const std::lock_guard lock(builder_mutex_);
@@ -223,9 +221,11 @@ void Collection::build(const RankerChoice& choice) {
   }
   shared_.warn("collection " + log_.name + ": the new ranker could not learn the history (" +
                to_string(done.error()) + "); the one before it goes on");
-  const bool serving = serves({.ranker = choice.ranker, .params = choice.params});
+  const std::lock_guard fold_lock(fold_mutex_);
+  // Soon: a start must not have to fold from before the change, which could not be done here.
+  first_event_since_snapshot_ms_ = kLongAgo;
   const std::lock_guard lock(stats_mutex_);
-  stats_.build_error = serving ? std::nullopt : std::optional(done.error());
+  stats_.build_error = done.error();
   building_ = false;
 }
 

@@ -44,7 +44,7 @@ void Collection::measure_if_due() {
   const std::int64_t now = shared_.options.clock();
   {
     const std::lock_guard lock(stats_mutex_);
-    if (stats_.refresh != HindsightRefresh::kOn || building_ || failure_) {
+    if (stats_.refresh != HindsightRefresh::kOn || building_ || stats_.build_error || failure_) {
       return;
     }
     std::uint64_t clicks = 0;
@@ -71,8 +71,8 @@ std::optional<Collection::Measuring> Collection::begin_measuring() {
   const std::lock_guard lock(fold_mutex_);
   const std::lock_guard stats_lock(stats_mutex_);
   const Model& model = models_.hidden();
-  if (building_ || failure_ || refresh_state(model) != HindsightRefresh::kOn ||
-      fold_->sample().seen() == 0) {
+  if (building_ || stats_.build_error || failure_ ||
+      refresh_state(model) != HindsightRefresh::kOn || fold_->sample().seen() == 0) {
     return std::nullopt;
   }
   tried_era_ = fold_->era();

@@ -110,27 +110,28 @@ Result<void> Fold::on(const CollectionEvent& event, Context& context) {
   choice_sets_[era_] = choice_set_name(logged_.params);
   limit_cache();
   CollectionConfig config = event.config;
+  const bool anew = other_ranker && event.history == History::kDiscard && !choice_;
   if (choice_) {
     config.ranker = choice_->ranker;
     config.params = choice_->params;
-  } else if (!other_ranker || event.history == History::kReplay) {
-    // The one that serves goes on; where it is not the one that was wanted, that one is on its way.
+  } else if (!anew) {
+    // The one that serves goes on. It may be another than was chosen before: one that could not
+    // learn the history.
     config.ranker = context.model.config().ranker;
     config.params = context.model.config().params;
     context.applied.rebuild = other_ranker;
   }
-  if (config.ranker != context.model.config().ranker ||
-      config.params != context.model.config().params) {
-    // A ranker that has learned nothing.
+  context.applied.anew = anew;
+  if (anew) {
     sample_.clear();
     era_arm_ = {};
     era_begin_ = context.position;
   }
-  const auto change = [config](Model& model) {
+  const auto change = [config, anew](Model& model) {
     // A ranker that the registry knew when the event was logged is still known.
-    HINDSIGHT_CHECK(model.configure(config).ok());
+    HINDSIGHT_CHECK(model.configure(config, anew).ok());
   };
-  HINDSIGHT_RETURN_IF_ERROR(context.model.configure(config));
+  HINDSIGHT_RETURN_IF_ERROR(context.model.configure(config, anew));
   if (context.changes != nullptr) {
     context.changes->push_back(change);
   }

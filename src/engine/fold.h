@@ -46,8 +46,10 @@ struct Applied {
   std::variant<std::monostate, ItemsReply, ClicksReply> reply;
   std::optional<Error> error;  // the event changed nothing
   /// A change of ranker with `history: replay`: from here on the model is that of the same log
-  /// folded from its beginning with this ranker. The caller sees to it.
+  /// folded from its beginning with this ranker. The caller sees to it; until then, or where it
+  /// cannot, the model's ranker goes on.
   bool rebuild = false;
+  bool anew = false;  // a ranker that has learned nothing took the place of the one before
 };
 
 class Fold {

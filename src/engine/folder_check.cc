@@ -98,8 +98,13 @@ class LogCheck {
       return {};
     }
     HINDSIGHT_RETURN_IF_ERROR(fold_to(position, folded));
-    const bool same = model_hash(loaded->model->ranker()) == model_hash(folded->model->ranker()) &&
-                      loaded->fold->counts() == folded->fold->counts();
+    // Where the chosen ranker could not learn the history, a snapshot has the one before it.
+    const CollectionConfig& served = loaded->model->config();
+    const CollectionConfig& chosen = loaded->fold->logged_config();
+    const bool same =
+        (served.ranker != chosen.ranker || served.params != chosen.params ||
+         model_hash(loaded->model->ranker()) == model_hash(folded->model->ranker())) &&
+        loaded->fold->counts() == folded->fold->counts();
     if (same) {
       check_.snapshots += 1;
     } else {

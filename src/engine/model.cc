@@ -207,8 +207,8 @@ Result<void> Model::check_ranker(const std::string& name, const ParamMap& params
   return {};
 }
 
-Result<void> Model::configure(const CollectionConfig& config) {
-  if (config.ranker != config_.ranker || config.params != config_.params) {
+Result<void> Model::configure(const CollectionConfig& config, bool anew) {
+  if (anew || config.ranker != config_.ranker || config.params != config_.params) {
     HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Ranker> ranker,
                                make_ranker(config.ranker, config.params));
     teach_items(*ranker);

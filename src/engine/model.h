@@ -104,9 +104,9 @@ class Model {
   Result<LearnReport> learn(const Decision& decision, const Feedback& feedback);
   /// A click that counts, for the signals.
   void picked(ItemIndex item, std::int64_t time_ms, const Decision& decision);
-  /// Other settings; where ranker or parameters differ, a new ranker that knows every item and has
-  /// learned nothing. FAILS: as make_ranker; nothing has changed then
-  Result<void> configure(const CollectionConfig& config);
+  /// Other settings; where ranker or parameters differ, or `anew`, a new ranker that knows every
+  /// item and has learned nothing. FAILS: as make_ranker; nothing has changed then
+  Result<void> configure(const CollectionConfig& config, bool anew);
   void set_version(Position version) { version_ = version; }
   /// A ranker that is in no registry: an experiment's own. Such a model cannot be saved.
   void use_ranker(std::unique_ptr<Ranker> ranker, Learns learns);

@@ -47,8 +47,8 @@ Session::Session(Worker& worker, HttpHandler& handler, Socket socket, SSL* tls)
 Session::~Session() {
   give_back_memory();
   worker_.sessions.erase(place_);
-  if (leaves_) {
-    worker_.leaving.erase(*leaves_);
+  if (lingers_) {
+    worker_.lingering.erase(*lingers_);
   }
 }
 
@@ -62,7 +62,7 @@ Task<void> Session::run() {
   buffer_.reserve(kBufferBytes);
   co_await serve();
   if (stream_.speaks_tls() && !forced_) {
-    begin_to_leave();
+    begin_to_linger();
     co_await close_tls();
   }
 }
@@ -126,14 +126,15 @@ void Session::begin_to_wait() {
 }
 
 /// What it was asked is answered, or refused: only good manners keep the connection for a while.
-void Session::begin_to_leave() {
-  if (!leaves_) {
-    leaves_ = worker_.leaving.insert(worker_.leaving.end(), this);
+void Session::begin_to_linger() {
+  if (!lingers_) {
+    lingers_ = worker_.lingering.insert(worker_.lingering.end(), this);
+    lingers_since_ = steady_clock::now();
   }
 }
 
-void Session::give_up_leaving() {
-  worker_.leaving.erase(*std::exchange(leaves_, std::nullopt));
+void Session::give_up_lingering() {
+  worker_.lingering.erase(*std::exchange(lingers_, std::nullopt));
   force();
 }
 

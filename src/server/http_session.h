@@ -37,8 +37,9 @@ class Session {
   /// Ends the connection if it has waited since then. RETURNS: whether it has.
   /// REQUIRES: waits_for_request()
   bool give_up(steady_clock::time_point waiting_since);
-  /// Ends the connection at once. REQUIRES: it has had its last answer, and is in Worker::leaving
-  void give_up_leaving();
+  // Of one that has had its last answer and is in Worker::lingering:
+  steady_clock::time_point lingers_since() const { return lingers_since_; }
+  void give_up_lingering();
 
  private:
   enum class Got { kRequest, kRefused, kEnd };
@@ -55,7 +56,7 @@ class Session {
   bool charge_body(std::size_t bytes);
   void give_back_memory();
   void begin_to_wait();
-  void begin_to_leave();
+  void begin_to_linger();
   bool feed(error_code& ec);
   Got no_more(bool started);
   Got refuse(HttpResponse response);
@@ -96,7 +97,8 @@ class Session {
   bool waits_ = false;
   steady_clock::time_point waits_since_;
   bool said_goodbye_ = false;
-  std::optional<std::list<Session*>::iterator> leaves_;  // where in Worker::leaving
+  std::optional<std::list<Session*>::iterator> lingers_;  // where in Worker::lingering
+  steady_clock::time_point lingers_since_;
   bool forced_ = false;
 };
 

@@ -252,7 +252,7 @@ bool Session::client_is_gone() {
 /// To close a socket with unread bytes resets it, and the client may never see the answer. So the
 /// rest is read for a while.
 Task<void> Session::linger() {
-  begin_to_leave();
+  begin_to_linger();
   if (stream_.speaks_tls()) {
     co_await close_tls();
   }

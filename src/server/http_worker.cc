@@ -22,6 +22,7 @@ constexpr std::int64_t kMostTurnsNs = 2'000'000;
 constexpr std::int64_t kLastShare = 16;
 // Nobody has to make room who may only just have come.
 constexpr milliseconds kHonestWait{1'000};
+constexpr milliseconds kHonestGoodbye{200};
 
 }  // namespace
 
@@ -196,21 +197,28 @@ void Worker::give_back_bytes(std::uint64_t payer, std::size_t bytes) const {
 }
 
 void Worker::give_up_one() {
-  if (!leaving.empty()) {
-    leaving.front()->give_up_leaving();
-    counters_.given_up.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
   const auto now = steady_clock::now();
+  const bool given_up =
+      give_up_lingering(now - kHonestGoodbye) || give_up_waiting(now) || give_up_lingering(now);
+  counters_.given_up.fetch_add(given_up ? 1 : 0, std::memory_order_relaxed);
+}
+
+bool Worker::give_up_lingering(steady_clock::time_point since) {
+  if (lingering.empty() || lingering.front()->lingers_since() > since) {
+    return false;
+  }
+  lingering.front()->give_up_lingering();
+  return true;
+}
+
+bool Worker::give_up_waiting(steady_clock::time_point now) {
   for (std::size_t left = sessions.size(); left > 0; --left) {
     if (sessions.front()->waits_for_request()) {
-      if (sessions.front()->give_up(now - kHonestWait)) {
-        counters_.given_up.fetch_add(1, std::memory_order_relaxed);
-      }
-      return;
+      return sessions.front()->give_up(now - kHonestWait);
     }
     sessions.splice(sessions.end(), sessions, sessions.begin());  // it need not be looked at soon
   }
+  return false;
 }
 
 }  // namespace hindsight::net

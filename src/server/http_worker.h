@@ -36,7 +36,7 @@ class Worker {
   asio::io_context context{1};
   std::list<Session*> sessions = {};    // those that wait for a request, the longest first; others
   std::list<Session*> handshakes = {};  // of them, those that are not through yet, oldest first
-  std::list<Session*> leaving = {};     // those that have their last answer, the longest first
+  std::list<Session*> lingering = {};   // those that have their last answer, the longest first
   bool stopping = false;
   std::thread thread = {};
 
@@ -85,12 +85,15 @@ class Worker {
   bool take_bytes(std::uint64_t payer, std::size_t bytes) const;
   void give_back_bytes(std::uint64_t payer, std::size_t bytes) const;
 
-  /// Somebody makes room for others: whoever has its last answer for the longest time, else the
-  /// client that lets the server wait for its request for the longest time, if it has done so for a
-  /// while.
+  /// Somebody makes room for others: a client that had its last answer, or the one that lets the
+  /// server wait for its request for the longest time, if they have done so for a while; else one
+  /// that has just had its last answer and may never read it.
   void give_up_one();
 
  private:
+  bool give_up_lingering(steady_clock::time_point since);
+  bool give_up_waiting(steady_clock::time_point now);
+
   /// Those who wait for their turn, and when they last had it.
   struct Queue {
     Lanes lanes = {};

@@ -127,7 +127,7 @@ std::string evaluation_json(const EvaluationJob& job) {
       write_evaluation(json, *job.result);
     }
     if (job.error) {
-      json.key("error").text(told(*job.error));
+      json.key("error").text(public_message(*job.error));
     }
   });
   return json.take();

@@ -46,7 +46,7 @@ void write_collection_fields(JsonWriter& json, const CollectionInfo& info) {
   json.key("era").whole(info.era);
   json.key("building").flag(info.building);
   if (info.build_error) {
-    json.key("build_error").text(told(*info.build_error));
+    json.key("build_error").text(public_message(*info.build_error));
   }
   json.key("items").whole(info.items);
 }
@@ -127,13 +127,13 @@ bool names_files(const Error& error) {
   return error.code == ErrorCode::kIo || error.code == ErrorCode::kCorrupt;
 }
 
-std::string_view told(const Error& error) {
+std::string_view public_message(const Error& error) {
   return names_files(error) ? "the server cannot read or write its data; its log says why"
                             : std::string_view(error.message);
 }
 
 std::string error_json(const Error& error) {
-  return error_json(error_info(error.code).name, told(error),
+  return error_json(error_info(error.code).name, public_message(error),
                     names_files(error) ? "" : error.field);
 }
 

@@ -17,8 +17,9 @@ namespace hindsight {
 
 /// RETURNS: whether an error names files of the server, which are not for clients to know.
 bool names_files(const Error& error);
-/// What clients are told of an error that was none of theirs.
-std::string_view told(const Error& error);
+/// What clients are told of an error: its message, or a sentence that names no files. The view is
+/// good while the error is.
+std::string_view public_message(const Error& error);
 /// {"error":{"code","message","field"}}; the field only where there is one. Of an error that names
 /// files there is a sentence without them.
 std::string error_json(const Error& error);

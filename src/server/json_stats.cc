@@ -100,7 +100,7 @@ std::string stats_json(const CollectionStats& stats, const StatsFormat& format) 
     json.key("era").whole(stats.era);
     json.key("building").flag(stats.building);
     if (stats.build_error) {
-      json.key("build_error").text(told(*stats.build_error));
+      json.key("build_error").text(public_message(*stats.build_error));
     }
     json.key("kl_cost");
     write_kl_cost(json, stats);

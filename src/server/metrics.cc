@@ -325,7 +325,8 @@ class ApiMetrics::Impl {
           number(parts_.server->refused_answers), true);
       add("hindsight_turned_away_total", "Connections beyond max_connections",
           number(parts_.server->turned_away), true);
-      add("hindsight_given_up_total", "Connections without a request that made room for others",
+      add("hindsight_given_up_total",
+          "Connections without a request under way that made room for others",
           number(parts_.server->given_up), true);
       add("hindsight_handshakes_failed_total", "TLS handshakes that came to nothing",
           number(parts_.server->handshakes_failed), true);

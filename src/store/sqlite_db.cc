@@ -1,5 +1,9 @@
 #include "src/store/sqlite_db.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+
 #include "src/core/check.h"
 #include "src/core/planted.h"
 
@@ -132,16 +136,26 @@ Result<std::uint64_t> Db::number(std::string_view sql) const {
 }
 
 Result<void> Db::check_in_place() const {
-  int moved = 0;
-  const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  if (code == SQLITE_OK && moved != 0) {
+  const auto look = [](const std::string& name) {
+    struct stat info = {};
+    return ::stat(name.c_str(), &info) == 0 ? 0 : errno;
+  };
+  const auto is_gone = [](int problem) { return problem == ENOENT || problem == ENOTDIR; };
+  const auto gone = [](const std::string& name) {
     return Error{ErrorCode::kIo,
-                 file() +
-                     " was moved or deleted while it was in use; put it back, or restore a backup, "
-                     "and start again",
+                 name +
+                     " was moved or deleted while it was in use; put it back, or restore a "
+                     "backup, and start again",
                  ""};
+  };
+  int moved = 0;  // not 0 either where SQLite cannot tell
+  const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  const int problem = look(file());
+  if (code == SQLITE_OK && moved != 0 && (problem == 0 || is_gone(problem))) {
+    return gone(file());
   }
-  return {};
+  const std::string wal = file() + "-wal";
+  return is_gone(look(wal)) ? Result<void>(gone(wal)) : Result<void>();
 }
 
 }  // namespace hindsight

@@ -78,7 +78,8 @@ class Db {
   /// RETURNS: the one number that a query gives.
   Result<std::uint64_t> number(std::string_view sql) const;
 
-  /// FAILS: kIo (the file is no longer where it was opened, so that what is written is lost)
+  /// FAILS: kIo (the file, or its write-ahead log, is no longer where it was opened, so that what
+  /// is written is lost). REQUIRES: a transaction has written, in WAL mode
   Result<void> check_in_place() const;
 
   sqlite3* get() const { return db_.get(); }

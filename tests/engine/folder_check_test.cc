@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <optional>
+#include <thread>
+
 #include "tests/engine_support/engine_world.h"
 
 namespace hindsight {
@@ -69,6 +73,27 @@ TEST_F(FolderCheck, ALogWithoutItsBeginningIsFoldedFromItsOldestSnapshot) {
   EXPECT_EQ(check().model_hash, "");
   ASSERT_EQ(findings_.size(), 1U);
   EXPECT_THAT(findings_[0].problem, HasSubstr("no good snapshot"));
+}
+
+TEST_F(FolderCheck, ASnapshotFromBeforeTheChosenRankerWasBuiltIsGood) {
+  const auto damage = [&](bool broken) {
+    return world_.store().rewrite(log_.id, [=](const LogEntry& entry) -> std::optional<Payload> {
+      Payload payload = entry.payload;
+      broken ? payload.push_back(std::byte{0}) : payload.pop_back();
+      return entry.position == 5 ? std::optional(payload) : std::nullopt;
+    });
+  };
+  ASSERT_TRUE(damage(true).ok());
+  CollectionPatch patch;
+  patch.ranker = "online-ranknet";
+  ASSERT_TRUE(world_.put("books", patch).ok());
+  while (!world_.stats("books").build_error) {
+    std::this_thread::yield();
+  }
+  ASSERT_TRUE(world_.engine().snapshot_all().ok());
+  ASSERT_TRUE(damage(false).ok());
+  EXPECT_NE(check().model_hash, live_.model_hash);
+  EXPECT_THAT(findings_, IsEmpty());
 }
 
 TEST_F(FolderCheck, ASnapshotOfAnotherModelIsFoundThoughItIsWhole) {

@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "src/store/sqlite_view.h"
 #include "tests/store_support/memory_folder.h"
@@ -191,20 +193,26 @@ TEST_F(SqliteStoreTest, PeopleCanLookIntoARunningStore) {
 }
 
 TEST_F(SqliteStoreTest, NothingIsAcknowledgedOnceTheDatabaseIsGone) {
-  for (const bool deleted : {true, false}) {
+  const fs::path other = data() / "elsewhere";
+  const std::pair<std::string, std::function<void()>> losses[] = {
+      {"hindsight.db", [&] { fs::remove(database()); }},
+      {"hindsight.db",
+       [&] {
+         fs::rename(database(), other);
+         fs::copy_file(other, database());
+       }},
+      {"hindsight.db-wal", [&] { fs::remove(database().string() + "-wal"); }}};
+  for (const auto& [file, lose] : losses) {
     fs::remove_all(data());
     const auto store = open();
     const LogId log = *store->create_log("books");
     ASSERT_TRUE(append_and_wait(*store, log, {"a"}).ok());
-    fs::rename(database(), data() / "elsewhere");
-    if (!deleted) {
-      fs::copy_file(data() / "elsewhere", database());
-    }
+    lose();
     const auto appended = append_and_wait(*store, log, {"b"});
     ASSERT_FALSE(appended.ok());
     EXPECT_EQ(appended.error().code, ErrorCode::kIo);
     ASSERT_TRUE(store->failure().has_value());
-    EXPECT_THAT(store->failure()->message, HasSubstr("hindsight.db was moved or deleted"));
+    EXPECT_THAT(store->failure()->message, HasSubstr(file + " was moved or deleted"));
   }
 }
 
