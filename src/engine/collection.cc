@@ -254,7 +254,7 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
     return done(wanted.error());
   }
   const bool same_ranker = wanted->ranker == now.ranker && wanted->params == now.params;
-  const bool retry = same_ranker && patch.ranker && before.build_error;
+  const bool retry = same_ranker && (patch.ranker || patch.params) && before.build_error;
   if (*wanted == now && !retry) {
     return done(PutOutcome::kUnchanged);
   }

@@ -135,27 +135,30 @@ Result<std::uint64_t> Db::number(std::string_view sql) const {
   return row ? statement.number(0) : 0;
 }
 
-Result<void> Db::check_in_place() const {
-  const auto look = [](const std::string& name) {
-    struct stat info = {};
-    return ::stat(name.c_str(), &info) == 0 ? 0 : errno;
-  };
+Result<void> Db::check_in_place() {
+  struct stat info = {};
+  const auto look = [&info](const char* name) { return ::stat(name, &info) == 0 ? 0 : errno; };
   const auto is_gone = [](int problem) { return problem == ENOENT || problem == ENOTDIR; };
   const auto gone = [](const std::string& name) {
     return Error{ErrorCode::kIo,
                  name +
-                     " was moved or deleted while it was in use; put it back, or restore a "
-                     "backup, and start again",
+                     " was moved or deleted while it was in use; put it back, or restore a backup, "
+                     "and start again",
                  ""};
   };
   int moved = 0;  // not 0 either where SQLite cannot tell
   const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  const int problem = look(file());
+  const int problem = look(file().c_str());
   if (code == SQLITE_OK && moved != 0 && (problem == 0 || is_gone(problem))) {
     return gone(file());
   }
-  const std::string wal = file() + "-wal";
-  return is_gone(look(wal)) ? Result<void>(gone(wal)) : Result<void>();
+  const char* const wal = sqlite3_filename_wal(sqlite3_db_filename(db_.get(), "main"));
+  const int wal_problem = look(wal);
+  if (wal_problem == 0 && wal_inode_ == 0) {
+    wal_inode_ = info.st_ino;  // which lasts as long as the connection
+  }
+  const bool other = wal_problem == 0 && wal_inode_ != info.st_ino;
+  return other || is_gone(wal_problem) ? Result<void>(gone(wal)) : Result<void>();
 }
 
 }  // namespace hindsight

@@ -80,7 +80,7 @@ class Db {
 
   /// FAILS: kIo (the file, or its write-ahead log, is no longer where it was opened, so that what
   /// is written is lost). REQUIRES: a transaction has written, in WAL mode
-  Result<void> check_in_place() const;
+  Result<void> check_in_place();
 
   sqlite3* get() const { return db_.get(); }
   const std::string& file() const { return *file_; }
@@ -91,6 +91,7 @@ class Db {
   };
   std::unique_ptr<std::string> file_;  // where statements find it after a move
   std::unique_ptr<sqlite3, Close> db_;
+  std::uint64_t wal_inode_ = 0;  // 0: not looked at yet
 };
 
 /// What a code of SQLite means: kCorrupt for bytes that are not what they should be, else kIo.

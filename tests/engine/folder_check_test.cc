@@ -85,7 +85,7 @@ TEST_F(FolderCheck, ASnapshotFromBeforeTheChosenRankerWasBuiltIsGood) {
   };
   ASSERT_TRUE(damage(true).ok());
   CollectionPatch patch;
-  patch.ranker = "online-ranknet";
+  patch.ranker = "pdgd";  // which learns only when a decision's window closes
   ASSERT_TRUE(world_.put("books", patch).ok());
   while (!world_.stats("books").build_error) {
     std::this_thread::yield();

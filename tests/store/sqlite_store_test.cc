@@ -201,7 +201,11 @@ TEST_F(SqliteStoreTest, NothingIsAcknowledgedOnceTheDatabaseIsGone) {
          fs::rename(database(), other);
          fs::copy_file(other, database());
        }},
-      {"hindsight.db-wal", [&] { fs::remove(database().string() + "-wal"); }}};
+      {"hindsight.db-wal", [&] { fs::remove(database().string() + "-wal"); }},
+      {"hindsight.db-wal", [&] {
+         fs::remove(database().string() + "-wal");
+         std::ofstream(database().string() + "-wal");
+       }}};
   for (const auto& [file, lose] : losses) {
     fs::remove_all(data());
     const auto store = open();
@@ -214,6 +218,16 @@ TEST_F(SqliteStoreTest, NothingIsAcknowledgedOnceTheDatabaseIsGone) {
     ASSERT_TRUE(store->failure().has_value());
     EXPECT_THAT(store->failure()->message, HasSubstr(file + " was moved or deleted"));
   }
+}
+
+TEST_F(SqliteStoreTest, TheDatabaseMayBeALink) {
+  open();
+  const fs::path elsewhere = folder_.path() / "elsewhere.db";
+  fs::rename(database(), elsewhere);
+  fs::create_symlink(elsewhere, database());
+  const auto store = open();
+  const LogId log = *store->create_log("books");
+  EXPECT_TRUE(append_and_wait(*store, log, {"a"}).ok());
 }
 
 TEST_F(SqliteStoreTest, AVersionThatNeverWasIsDamage) {

@@ -90,6 +90,10 @@ function editForm(context: Context, rankers: Ranker[], now: Collection, said: st
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const wish: CollectionWish = { ...ranker.wish(), ...settings.wish() };
+    const retry = now.build_error !== undefined && Object.keys(wish).length === 0;
+    if (retry) {
+      Object.assign(wish, ranker.choice());
+    }
     if (Object.keys(wish).length === 0) {
       message.say("Nothing was changed.", "good");
       return;
@@ -100,6 +104,7 @@ function editForm(context: Context, rankers: Ranker[], now: Collection, said: st
     run(context, async () => {
       const reply = await context.api.put(now.name, wish);
       again(reply.outcome === "unchanged" ? "Nothing was changed."
+        : retry ? "Tried again: until the chosen ranker is ready, the one before it serves."
         : ranker.changed() ? "Saved. A new era begins; until the new ranker is ready, the old one serves." : "Saved.");
     }, (error) => message.fail(error));
   });
