@@ -75,6 +75,11 @@ struct CollectionConfig {
   friend bool operator==(const CollectionConfig&, const CollectionConfig&) = default;
 };
 
+/// RETURNS: whether both have the same ranker with the same parameters.
+inline bool same_ranker(const CollectionConfig& a, const CollectionConfig& b) {
+  return a.ranker == b.ranker && a.params == b.params;
+}
+
 /// A wish to make or change a collection: what is not given takes its default where the collection
 /// is new, and stays as it is where it is not.
 struct CollectionPatch {

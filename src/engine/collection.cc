@@ -51,8 +51,7 @@ Collection::Collection(EngineShared& shared, LogInfo log, Folded folded)
   }
   note_first_kept();
   publish_stats();
-  if (const Guard model = models_.read(); model->config().ranker != logged_config_.ranker ||
-                                          model->config().params != logged_config_.params) {
+  if (!same_ranker(models_.read()->config(), logged_config_)) {
     stats_.build_error =
         Error{ErrorCode::kConflict,
               "it could not before this start of the server, whose log of then says why", ""};
@@ -253,8 +252,8 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
   if (!wanted.ok()) {
     return done(wanted.error());
   }
-  const bool same_ranker = wanted->ranker == now.ranker && wanted->params == now.params;
-  const bool retry = same_ranker && (patch.ranker || patch.params) && before.build_error;
+  const bool other_ranker = !same_ranker(*wanted, now);
+  const bool retry = !other_ranker && (patch.ranker || patch.params) && before.build_error;
   if (*wanted == now && !retry) {
     return done(PutOutcome::kUnchanged);
   }
@@ -265,7 +264,7 @@ void Collection::configure(const CollectionPatch& patch, Callback<PutOutcome> do
                       "another one with \"history\": \"discard\" first, then this one",
                       "history"});
   }
-  if (!same_ranker || retry) {
+  if (other_ranker || retry) {
     if (building_) {
       return done(Error{ErrorCode::kConflict,
                         "a new ranker is still learning the history; try again when it is done",

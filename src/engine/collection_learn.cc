@@ -90,7 +90,7 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
   }
   events_since_snapshot_ += entries.size();
   if (rebuild) {
-    building_ = true;
+    start_build();
   }
   if (anew) {
     const std::lock_guard stats_lock(stats_mutex_);
@@ -102,9 +102,6 @@ void Collection::fold_into_model(std::span<const LogEntry> entries, std::vector<
       change(models_.hidden());
     }
     models_.hidden().set_version(position);
-  }
-  if (rebuild) {
-    start_build();
   }
 }
 
@@ -234,9 +231,7 @@ Result<void> Collection::finish_build(Folded built) {
   HINDSIGHT_RETURN_IF_ERROR(
       fold_forward(shared_.store, log_.id, fold_->position(), built, build_options()));
   built.fold->follow_log();
-  const CollectionConfig& logged = built.fold->logged_config();
-  if (cancel_build_ || logged.ranker != built.model->config().ranker ||
-      logged.params != built.model->config().params) {
+  if (cancel_build_ || !same_ranker(built.fold->logged_config(), built.model->config())) {
     cancel_build_ = true;  // the log has gone on to another ranker: its own build follows
     return Error{ErrorCode::kConflict, "another ranker was chosen", ""};
   }

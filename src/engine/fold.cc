@@ -103,8 +103,7 @@ void Fold::limit_cache() {
 }
 
 Result<void> Fold::on(const CollectionEvent& event, Context& context) {
-  const bool other_ranker =
-      event.config.ranker != logged_.ranker || event.config.params != logged_.params;
+  const bool other_ranker = !same_ranker(event.config, logged_);
   era_ += other_ranker ? 1 : 0;
   logged_ = event.config;
   choice_sets_[era_] = choice_set_name(logged_.params);

@@ -100,9 +100,7 @@ class LogCheck {
     HINDSIGHT_RETURN_IF_ERROR(fold_to(position, folded));
     // Where the chosen ranker could not learn the history, a snapshot has the one before it, and
     // what became of a click is up to the ranker.
-    const CollectionConfig& served = loaded->model->config();
-    const CollectionConfig& chosen = loaded->fold->logged_config();
-    const bool built = served.ranker == chosen.ranker && served.params == chosen.params;
+    const bool built = same_ranker(loaded->model->config(), loaded->fold->logged_config());
     const ClickCounts& counts = loaded->fold->counts();
     const bool same =
         built ? model_hash(loaded->model->ranker()) == model_hash(folded->model->ranker()) &&

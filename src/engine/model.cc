@@ -208,7 +208,7 @@ Result<void> Model::check_ranker(const std::string& name, const ParamMap& params
 }
 
 Result<void> Model::configure(const CollectionConfig& config, bool anew) {
-  if (anew || config.ranker != config_.ranker || config.params != config_.params) {
+  if (anew || !same_ranker(config, config_)) {
     HINDSIGHT_ASSIGN_OR_RETURN(std::unique_ptr<Ranker> ranker,
                                make_ranker(config.ranker, config.params));
     teach_items(*ranker);

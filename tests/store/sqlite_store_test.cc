@@ -10,7 +10,9 @@
 #include <atomic>
 #include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "src/store/sqlite_view.h"
@@ -230,20 +232,18 @@ TEST_F(SqliteStoreTest, TheDatabaseMayBeALink) {
   EXPECT_TRUE(append_and_wait(*store, log, {"a"}).ok());
 }
 
-TEST_F(SqliteStoreTest, AVersionThatNeverWasIsDamage) {
-  open();
-  run_sql("PRAGMA user_version = -2");
-  const Error error = open_error();
-  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
-  EXPECT_THAT(error.message, HasSubstr("hindsight.db: the header is damaged"));
-}
-
-TEST_F(SqliteStoreTest, ANewerVersionIsRefused) {
-  open();
-  run_sql("PRAGMA user_version = 3");
-  const Error error = open_error();
-  EXPECT_EQ(error.code, ErrorCode::kNewerVersion);
-  EXPECT_THAT(error.message, HasSubstr("hindsight.db is of version 3"));
+TEST_F(SqliteStoreTest, ANewerVersionIsRefusedAndOneThatNeverWasIsDamage) {
+  const std::tuple<int, ErrorCode, const char*> versions[] = {
+      {3, ErrorCode::kNewerVersion, "hindsight.db is of version 3"},
+      {-2, ErrorCode::kCorrupt, "hindsight.db: the header is damaged"}};
+  for (const auto& [version, code, says] : versions) {
+    open();
+    run_sql("PRAGMA user_version = " + std::to_string(version));
+    const Error error = open_error();
+    EXPECT_EQ(error.code, code);
+    EXPECT_THAT(error.message, HasSubstr(says));
+    fs::remove_all(data());
+  }
 }
 
 /// Turns the store into one of version 1, as that version wrote it.
